@@ -1,0 +1,7 @@
+export { backoffDelay } from './backoff.ts'
+export type { BackoffOptions } from './backoff.ts'
+export { canonicalJson, cloneJson, jsonEqual } from './canonical-json.ts'
+export { systemClock } from './clock.ts'
+export type { Clock } from './clock.ts'
+export { CausewayError, ConfigError, errorMessage } from './errors.ts'
+export type { Retry } from './errors.ts'

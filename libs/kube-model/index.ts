@@ -1,0 +1,5 @@
+export type { Json, JsonObject, KubeObject, ObjectMeta, OwnerReference, WatchEventType } from './kube-object.ts'
+export { RESOURCES, apiVersionOf, knownResource, resourcePath, resourceToken } from './resource.ts'
+export type { KnownResource, ResourceInfo } from './resource.ts'
+export { displayName, keyString } from './object-key.ts'
+export type { ObjectKey, ObjectRef, Side } from './object-key.ts'
