@@ -1,0 +1,104 @@
+import type { JsonObject, KubeObject, ObjectKey, ObjectRef } from '#libs/kube-model'
+import { parseSubject, subjectFor } from './subjects.ts'
+import {
+  ENVELOPE_VERSION,
+  EnvelopeError,
+  HEADERS,
+  type LogMessage,
+  type WireMessage,
+  encodePayload,
+  parsePayload,
+  requireHeader,
+  requireVersion,
+} from './wire.ts'
+
+/** How a patch body is to be read (Kubernetes API concepts, "Patch"). */
+export type PatchType = 'merge' | 'strategic' | 'json'
+
+/** What makes a deletion right: without one of these nothing is deleted. */
+export type DeleteProof =
+  /** The counterpart's deletion is in the log, at this sequence of CHANGES. */
+  | { kind: 'tombstone'; seq: number }
+  /** The counterpart is in the log and asks for it: it is terminating, replaced, or no longer uses the object. */
+  | { kind: 'state'; seq: number }
+  /** The writer must read the counterpart live and not find it (or find another uid) before it deletes. */
+  | { kind: 'confirm-absent'; counterpart: ObjectKey; uid?: string }
+
+/** The write itself. A `uid` is a precondition: the API refuses the write when the object has another one. */
+export type Write =
+  | { op: 'create'; body: KubeObject }
+  | { op: 'patch'; patchType: PatchType; body: JsonObject | JsonObject[]; uid: string; subresource?: 'status' }
+  | { op: 'bind'; node: string; uid: string }
+  | { op: 'delete'; uid: string; gracePeriodSeconds?: number; proof: DeleteProof }
+  /** An Event on a tenant's object: created, or its count raised. */
+  | { op: 'announce'; body: KubeObject }
+
+/** One write to be made on one side, with the change that caused it. */
+export type Intent = {
+  /** Equal for the same decision about the same state, so that a repeat after a crash is dropped. */
+  id: string
+  target: ObjectKey
+  write: Write
+  /** The virtual object that this is about. */
+  source: ObjectRef
+  /** Targets whose earlier intents must be settled before this one is carried out. */
+  needs: ObjectRef[]
+  /** Sequence in CHANGES of the change that led to the decision. */
+  causeSeq: number
+  /** When the watcher had that change in hand, ms since the epoch. */
+  observedAt: number
+  /** When the server stored that change, ms since the epoch. */
+  loggedAt: number
+  /** When the decision was made, ms since the epoch. */
+  decidedAt: number
+  /** Why, as a rule's name of docs/architecture.md. */
+  rule: string
+  /** Lease revision of the translator that decided. */
+  fence: number
+  /** How often the same write has been asked for before. */
+  attempt: number
+  /** Values that both sides agree on once this write is done: what three-way merges start from. */
+  base?: JsonObject
+  traceparent?: string
+}
+
+/** An intent as read from the log. */
+export type LoggedIntent = Intent & { seq: number; storedAt: number; partition: number }
+
+/** Puts an intent in its envelope. */
+export function encodeIntent(intent: Intent, partition: number): WireMessage {
+  const { traceparent, target, ...rest } = intent
+  const headers: Record<string, string> = {
+    [HEADERS.msgId]: intent.id,
+    [HEADERS.version]: String(ENVELOPE_VERSION),
+    [HEADERS.type]: intent.write.op,
+  }
+  if (traceparent !== undefined) headers[HEADERS.traceparent] = traceparent
+  return { subject: subjectFor('intent', partition, target), headers, payload: encodePayload(rest) }
+}
+
+/**
+ * Reads an intent's envelope.
+ * @throws EnvelopeError when it is not one of ours or of an unknown version
+ */
+export function decodeIntent(message: LogMessage): LoggedIntent {
+  requireVersion(message)
+  const { key, partition, type } = parseSubject(message.subject)
+  if (type !== 'intent' || typeof partition !== 'number') {
+    throw new EnvelopeError(`message on ${message.subject} is no intent`)
+  }
+  const op = requireHeader(message, HEADERS.type)
+  const body = parsePayload(message) as Omit<Intent, 'target'>
+  if (typeof body !== 'object' || body === null || typeof body.write !== 'object' || body.write?.op !== op) {
+    throw new EnvelopeError(`message on ${message.subject} holds no "${op}" intent`)
+  }
+  const traceparent = message.headers[HEADERS.traceparent]
+  return {
+    ...body,
+    target: key,
+    seq: message.seq,
+    storedAt: message.storedAt,
+    partition,
+    ...(traceparent === undefined ? {} : { traceparent }),
+  }
+}

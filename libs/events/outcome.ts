@@ -1,0 +1,119 @@
+import type { JsonObject, ObjectKey, ObjectRef } from '#libs/kube-model'
+import type { Write } from './intent.ts'
+import { parseSubject, subjectFor } from './subjects.ts'
+import {
+  ENVELOPE_VERSION,
+  EnvelopeError,
+  HEADERS,
+  type LogMessage,
+  type WireMessage,
+  encodePayload,
+  parsePayload,
+  requireHeader,
+  requireVersion,
+} from './wire.ts'
+
+/** What became of an intent. */
+export type OutcomeResult =
+  /** The write is made, or had been made already. */
+  | 'done'
+  /** A newer intent for the same target took its place before it was carried out. */
+  | 'superseded'
+  /** The object changed meanwhile: decide again from the newer state. */
+  | 'conflict'
+  /** It waits for something that `reason` names, and is decided again when that happens or at its next try. */
+  | 'parked'
+  /** It must never be carried out; `reason` says which rule forbids it. */
+  | 'refused'
+
+/**
+ * Why an intent is parked or refused: a closed set, used as a metric label, in Events and by the CLI. The meaning and
+ * the remedy of each are in docs/reasons.md.
+ */
+export const REASONS = [
+  'ForeignObject',
+  'NameConflict',
+  'QuotaExceeded',
+  'AdmissionDenied',
+  'Forbidden',
+  'Invalid',
+  'NamespaceMissing',
+  'NamespaceTerminating',
+  'ApiUnavailable',
+  'Unauthorized',
+  'OutsideTenant',
+  'StillPresent',
+  'Unsupported',
+  'PoisonMessage',
+] as const
+
+export type Reason = (typeof REASONS)[number]
+
+/** What became of an intent, with what the translator needs to go on from it. */
+export type Outcome = {
+  intentId: string
+  target: ObjectKey
+  source: ObjectRef
+  op: Write['op']
+  result: OutcomeResult
+  reason?: Reason
+  /** The API's answer, word for word. */
+  message?: string
+  /** The object after the write, as the API answered. */
+  uid?: string
+  resourceVersion?: string
+  causeSeq: number
+  fence: number
+  attempt: number
+  /** Stage times, ms since the epoch: watch event in hand, stored, decided, stored as intent, write begun, answered. */
+  stages: {
+    observedAt: number
+    loggedAt: number
+    decidedAt: number
+    intentAt: number
+    startedAt: number
+    finishedAt: number
+  }
+  base?: JsonObject
+  traceparent?: string
+}
+
+export type LoggedOutcome = Outcome & { seq: number; storedAt: number; partition: number }
+
+/** Puts an outcome in its envelope. */
+export function encodeOutcome(outcome: Outcome, partition: number): WireMessage {
+  const { traceparent, target, ...rest } = outcome
+  const headers: Record<string, string> = {
+    [HEADERS.msgId]: `${outcome.intentId}/${outcome.result}`,
+    [HEADERS.version]: String(ENVELOPE_VERSION),
+    [HEADERS.type]: outcome.result,
+  }
+  if (traceparent !== undefined) headers[HEADERS.traceparent] = traceparent
+  return { subject: subjectFor('outcome', partition, target), headers, payload: encodePayload(rest) }
+}
+
+/**
+ * Reads an outcome's envelope.
+ * @throws EnvelopeError when it is not one of ours or of an unknown version
+ */
+export function decodeOutcome(message: LogMessage): LoggedOutcome {
+  requireVersion(message)
+  const { key, partition, type } = parseSubject(message.subject)
+  if (type !== 'outcome' || typeof partition !== 'number') {
+    throw new EnvelopeError(`message on ${message.subject} is no outcome`)
+  }
+  const result = requireHeader(message, HEADERS.type)
+  const body = parsePayload(message) as Omit<Outcome, 'target'>
+  if (typeof body !== 'object' || body === null || body.result !== result || typeof body.intentId !== 'string') {
+    throw new EnvelopeError(`message on ${message.subject} holds no "${result}" outcome`)
+  }
+  const traceparent = message.headers[HEADERS.traceparent]
+  return {
+    ...body,
+    target: key,
+    seq: message.seq,
+    storedAt: message.storedAt,
+    partition,
+    ...(traceparent === undefined ? {} : { traceparent }),
+  }
+}
