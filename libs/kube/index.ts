@@ -1,0 +1,35 @@
+export { staticClusterConfig } from './auth/cluster-config.ts'
+export type { ClusterAccess, ClusterConfig, RefreshReason, TlsMaterial } from './auth/cluster-config.ts'
+export { loadClusterConfig } from './auth/load-cluster-config.ts'
+export type { ClusterConfigOptions } from './auth/load-cluster-config.ts'
+export { createKubeClient } from './client/create-kube-client.ts'
+export type {
+  Body,
+  CallOptions,
+  DeleteOptions,
+  KubeClient,
+  KubeClientOptions,
+  ListOptions,
+  ListPage,
+  PatchOptions,
+  RequestOptions,
+  Selection,
+  Target,
+  WatchOptions,
+} from './client/kube-client.ts'
+export {
+  KubeApiError,
+  KubeConnectionError,
+  KubeProtocolError,
+  KubeconfigError,
+  isAlreadyExists,
+  isConflict,
+  isExpired,
+  isForbidden,
+  isInvalid,
+  isNotFound,
+  isTooManyRequests,
+  isTransient,
+  isUnauthorized,
+} from './errors.ts'
+export type { KubeStatus } from './errors.ts'

@@ -1,0 +1,28 @@
+import { Agent } from 'undici'
+import type { TlsMaterial } from '../auth/cluster-config.ts'
+
+const CONNECT_TIMEOUT_MS = 10_000
+const KEEP_ALIVE_MS = 30_000
+
+/** The connections to one cluster. */
+export type Agents = { tls: TlsMaterial; rest: Agent; watch: Agent }
+
+/** Opens two pools, as a watch that delivers much must not delay the requests that share its connection. */
+export function openAgents(tls: TlsMaterial, options: { http2: boolean; timeoutMs: number }): Agents {
+  const open = (connections: number | null): Agent =>
+    new Agent({
+      allowH2: options.http2,
+      connections,
+      // Over HTTP/2 this timeout also pings the session and ends it when it is dead; an abort resets only the stream.
+      headersTimeout: options.timeoutMs,
+      bodyTimeout: 0,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      connect: { ...tls, timeout: CONNECT_TIMEOUT_MS, keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_MS },
+    })
+  return { tls, rest: open(32), watch: open(null) }
+}
+
+/** Closes both pools and lets requests that are under way finish. */
+export async function retireAgents(agents: Agents): Promise<void> {
+  await Promise.allSettled([agents.rest.close(), agents.watch.close()])
+}
