@@ -1,4 +1,4 @@
-import type { JsonObject, KubeObject, ObjectKey, ObjectRef } from '#libs/kube-model'
+import type { JsonObject, KubeObject, ObjectKey, ObjectRef, Side } from '#libs/kube-model'
 import { parseSubject, subjectFor } from './subjects.ts'
 import {
   ENVELOPE_VERSION,
@@ -33,6 +33,9 @@ export type Write =
   /** An Event on a tenant's object: created, or its count raised. */
   | { op: 'announce'; body: KubeObject }
 
+/** An object of the intent's tenant on one side. */
+export type SidedRef = ObjectRef & { side: Side }
+
 /** One write to be made on one side, with the change that caused it. */
 export type Intent = {
   /** Equal for the same decision about the same state, so that a repeat after a crash is dropped. */
@@ -42,7 +45,7 @@ export type Intent = {
   /** The virtual object that this is about. */
   source: ObjectRef
   /** Targets whose earlier intents must be settled before this one is carried out. */
-  needs: ObjectRef[]
+  needs: SidedRef[]
   /** Sequence in CHANGES of the change that led to the decision. */
   causeSeq: number
   /** When the watcher had that change in hand, ms since the epoch. */

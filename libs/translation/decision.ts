@@ -1,0 +1,41 @@
+import type { Reason, SidedRef, Write } from '#libs/events'
+import type { JsonObject, ObjectRef } from '#libs/kube-model'
+
+/** What follows from a view. */
+export type Decision =
+  | {
+      kind: 'write'
+      target: SidedRef
+      write: Write
+      /** The rule that led to it: one of {@link RULES}. */
+      rule: Rule
+      /** Targets whose earlier writes must be settled first. */
+      needs: SidedRef[]
+      /** What both sides agree on once the write is done; becomes `View.base`. */
+      base?: JsonObject
+    }
+  /** Nothing yet: something this depends on is expected any moment. Decided again when it comes, or after `limitMs`. */
+  | { kind: 'wait'; refs: ObjectRef[]; limitMs: number }
+  /** This cannot cross; the tenant is told. */
+  | { kind: 'reject'; reason: Reason; message: string }
+
+/** The rules of deciding, by name: what `why` and the intents' `rule` field quote. */
+export const RULES = {
+  create: 'wanted on the host and not there',
+  update: 'the host copy differs from what the tenant asks for',
+  statusBack: 'the host copy has a status that the tenant does not see',
+  fieldsBack: 'the host set fields that the tenant must see',
+  bind: 'the host scheduled the pod',
+  mirror: 'a host object that the tenant needs to see',
+  mirrorUnused: 'a mirrored host object that nothing of the tenant uses any more',
+  virtualTerminating: 'the tenant is deleting the object',
+  virtualGone: 'the tenant deleted the object',
+  virtualReplaced: 'the tenant deleted the object and made a new one of the same name',
+  virtualNeverSeen: 'a host copy without an object of the tenant',
+  unused: 'nothing of the tenant uses the object any more',
+  excluded: 'the tenant or the configuration excludes the object',
+  hostTerminating: 'the host is deleting the copy',
+  hostGone: 'the host copy is gone',
+} as const
+
+export type Rule = keyof typeof RULES

@@ -1,0 +1,45 @@
+import type { JsonObject, KubeObject, ObjectRef, ResourceInfo } from '#libs/kube-model'
+import type { Reason, Write } from '#libs/events'
+import type { Decision, Rule } from './decision.ts'
+import type { Related, TenantContext } from './view.ts'
+
+/** What a kind's functions get: plain data and reads, nothing else. */
+export type TranslateInput = { virtual: KubeObject; tenant: TenantContext; related: Related }
+
+/** The same with the host copy. */
+export type PairInput = TranslateInput & { host: KubeObject; base?: JsonObject }
+
+/** The desired host object, or why there cannot be one. */
+export type ToHost =
+  | { kind: 'object'; object: KubeObject; base?: JsonObject }
+  | { kind: 'reject'; reason: Reason; message: string }
+
+/** A change to one side of a pair. */
+export type PairWrite = { side: 'virtual' | 'host'; write: Write; rule: Rule; needs?: Extract<Decision, { kind: 'write' }>['needs']; base?: JsonObject }
+
+/**
+ * What happens to one kind that crosses from the tenant to the host. All functions are pure: data in, data out, no
+ * clock, no mutation of the input, no throw for bad input.
+ */
+export type Kind = {
+  resource: ResourceInfo
+  /** Raised with every change of what the functions yield. */
+  version: number
+  /**
+   * `pod`: graceful deletion in both directions, and a host copy that is gone takes the tenant's object with it.
+   * `plain`: the tenant's object rules; a host copy that is gone is made again.
+   */
+  lifecycle: 'pod' | 'plain'
+  /** Whether objects cross only while another object that crosses refers to them. */
+  onlyWhileUsed: boolean
+  /** Virtual objects that this one refers to. Either side may be absent. */
+  references(pair: { virtual?: KubeObject | undefined; host?: KubeObject | undefined }): ObjectRef[]
+  /** Those of the references without which the object would not start, so that creation waits a moment for them. */
+  requiredReferences(virtual: KubeObject): ObjectRef[]
+  /** Whether an object of this kind never crosses, such as `default/kubernetes`. */
+  excluded(virtual: KubeObject): boolean
+  /** The whole host object, with translated name, stamps and references. */
+  toHost(input: TranslateInput): ToHost
+  /** Writes that bring two existing objects to agree: the smallest patches in either direction. */
+  reconcile(input: PairInput): PairWrite[]
+}

@@ -1,0 +1,57 @@
+import type { JsonObject, KubeObject, ObjectRef, Side } from '#libs/kube-model'
+
+/** What translation must know of a tenant: plain data. */
+export type TenantContext = {
+  name: string
+  /** The host namespace in which all of the tenant's objects land. */
+  hostNamespace: string
+  /** ServiceAccount on the host that the tenant's pods run under. @default 'default' */
+  workloadServiceAccount?: string
+  /** Label keys that must not cross under their own name. @default none */
+  reservedLabels?: readonly string[]
+}
+
+/** An observed deletion. */
+export type Tombstone = {
+  uid: string
+  /** Sequence in CHANGES of the deletion. */
+  seq: number
+  /** On the host: the uid of the virtual object that the deleted copy stood for. */
+  virtualUid?: string
+}
+
+/** What is known of an object on one side. */
+export type Presence = {
+  /** Its last state, absent when it is not there or was never seen. */
+  object?: KubeObject
+  /** Its last observed deletion: a positive tombstone, at this sequence of CHANGES. */
+  gone?: Tombstone
+  /** Sequence in CHANGES of the state or tombstone; 0 when never seen. */
+  seq: number
+}
+
+/** Reads of other objects of the same tenant. They see the same state throughout one decision. */
+export type Related = {
+  /** A tenant's object that is there. */
+  virtual(ref: ObjectRef): KubeObject | undefined
+  /** A host object that is there: one of the tenant's copies, or one that concerns all tenants, such as a node. */
+  host(ref: ObjectRef): KubeObject | undefined
+  /** The virtual objects that refer to `ref`, see `Kind.references`. */
+  usersOf(ref: ObjectRef): ObjectRef[]
+  /** Whether a complete list of this resource has been seen, so that absence means something. Never a reason to delete. */
+  synced(side: Side, resource: string): boolean
+}
+
+/** Everything a decision about one virtual object looks at. */
+export type View = {
+  tenant: TenantContext
+  /** The virtual object's key. Mirrors of host objects (nodes) have the key of their virtual copy. */
+  key: ObjectRef
+  virtual: Presence
+  host: Presence
+  /** Values that both sides agreed on after the last write, see `Decision.base`. */
+  base?: JsonObject
+  related: Related
+  /** How long this key has been waiting for what a `wait` decision named, in milliseconds. */
+  waitedMs: number
+}
