@@ -1,0 +1,2 @@
+export { parsePipelineConfig, pipelineEnv } from './pipeline-config.ts'
+export type { PipelineConfig } from './pipeline-config.ts'

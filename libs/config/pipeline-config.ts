@@ -1,0 +1,107 @@
+import { hostname } from 'node:os'
+import { ConfigError } from '#libs/kernel'
+import { z } from 'zod'
+
+const port = z.coerce.number().int().min(0).max(65535)
+
+/** Settings of the pipeline's services, from the environment (12-factor). */
+const schema = z.object({
+  CAUSEWAY_NATS_URL: z
+    .string()
+    .regex(/^(nats|tls):\/\//, 'must be nats://HOST:PORT or tls://HOST:PORT')
+    .default('nats://127.0.0.1:4222')
+    .describe('NATS server'),
+  CAUSEWAY_PARTITIONS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(1024)
+    .default(8)
+    .describe('Number of partitions, fixed at installation'),
+  CAUSEWAY_REPLICAS: z.coerce.number().int().min(1).max(5).default(1).describe('Copies of each log message'),
+  CAUSEWAY_DATA_DIR: z.string().min(1).default('.causeway/services').describe('Folder of the projections'),
+  CAUSEWAY_KEY_RING_FILE: z
+    .string()
+    .min(1)
+    .default('.causeway/keys.json')
+    .describe('Key ring that Secrets are sealed with'),
+  CAUSEWAY_INSTANCE: z
+    .string()
+    .regex(/^[a-zA-Z0-9_-]+$/, 'must consist of letters, digits, - and _')
+    .default(`${hostname().replace(/[^a-zA-Z0-9_-]/g, '-')}-${process.pid}`)
+    .describe('Name of this process among the members'),
+  CAUSEWAY_LEASE_TTL_SECONDS: z.coerce
+    .number()
+    .min(1)
+    .max(60)
+    .default(5)
+    .describe('Time after which the work of a dead process is taken over'),
+  CAUSEWAY_HTTP_HOST: z.string().min(1).default('127.0.0.1').describe('Address of /livez, /readyz and /metrics'),
+  CAUSEWAY_HTTP_PORT: port.default(0).describe('Port of /livez, /readyz and /metrics; 0 takes a free one'),
+  CAUSEWAY_LOG_LEVEL: z
+    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
+    .default('info')
+    .describe('Least level that is logged'),
+  CAUSEWAY_LOG_FILE: z.string().optional().describe('File to log to instead of standard output'),
+})
+
+/** See the schema for the meaning of each field. */
+export type PipelineConfig = {
+  natsUrl: string
+  partitions: number
+  replicas: number
+  dataDir: string
+  keyRingFile: string
+  instance: string
+  leaseTtlMs: number
+  http: { host: string; port: number }
+  log: { level: string; file?: string }
+}
+
+/**
+ * Reads the settings from environment variables.
+ * @throws ConfigError with every problem, each naming its variable
+ */
+export function parsePipelineConfig(env: Record<string, string | undefined>): PipelineConfig {
+  const given = Object.fromEntries(
+    Object.entries(env).filter(([name, value]) => name.startsWith('CAUSEWAY_') && value !== ''),
+  )
+  const unknown = Object.keys(given).filter((name) => !(name in schema.shape))
+  const parsed = schema.safeParse(given)
+  const problems = [
+    ...unknown.map((name) => `${name}: unknown setting; known are ${Object.keys(schema.shape).join(', ')}`),
+    ...(parsed.success ? [] : parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)),
+  ]
+  if (!parsed.success || problems.length > 0) throw new ConfigError(problems)
+  const settings = parsed.data
+  return {
+    natsUrl: settings.CAUSEWAY_NATS_URL,
+    partitions: settings.CAUSEWAY_PARTITIONS,
+    replicas: settings.CAUSEWAY_REPLICAS,
+    dataDir: settings.CAUSEWAY_DATA_DIR,
+    keyRingFile: settings.CAUSEWAY_KEY_RING_FILE,
+    instance: settings.CAUSEWAY_INSTANCE,
+    leaseTtlMs: settings.CAUSEWAY_LEASE_TTL_SECONDS * 1_000,
+    http: { host: settings.CAUSEWAY_HTTP_HOST, port: settings.CAUSEWAY_HTTP_PORT },
+    log: {
+      level: settings.CAUSEWAY_LOG_LEVEL,
+      ...(settings.CAUSEWAY_LOG_FILE === undefined ? {} : { file: settings.CAUSEWAY_LOG_FILE }),
+    },
+  }
+}
+
+/** The settings as environment variables: how one process hands them to another. */
+export function pipelineEnv(config: PipelineConfig): Record<string, string> {
+  return {
+    CAUSEWAY_NATS_URL: config.natsUrl,
+    CAUSEWAY_PARTITIONS: String(config.partitions),
+    CAUSEWAY_REPLICAS: String(config.replicas),
+    CAUSEWAY_DATA_DIR: config.dataDir,
+    CAUSEWAY_KEY_RING_FILE: config.keyRingFile,
+    CAUSEWAY_LEASE_TTL_SECONDS: String(config.leaseTtlMs / 1_000),
+    CAUSEWAY_HTTP_HOST: config.http.host,
+    CAUSEWAY_HTTP_PORT: String(config.http.port),
+    CAUSEWAY_LOG_LEVEL: config.log.level,
+    ...(config.log.file === undefined ? {} : { CAUSEWAY_LOG_FILE: config.log.file }),
+  }
+}

@@ -1,0 +1,7 @@
+export { createLogger } from './logger.ts'
+export type { Logger, LoggerOptions } from './logger.ts'
+export { counter, createRegistry, gauge, histogram } from './metrics.ts'
+export type { MetricDeclaration } from './metrics.ts'
+export { METRICS, STAGES } from './names.ts'
+export type { Stage } from './names.ts'
+export { newTraceparent } from './trace.ts'

@@ -1,0 +1,49 @@
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+import { LATENCY_BUCKETS } from './names.ts'
+
+/** A registry with the process's own metrics (CPU, memory, event loop). Roles add theirs to it. */
+export function createRegistry(): Registry {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  return registry
+}
+
+/** Name, help and labels of a metric, as declared in names.ts. */
+export type MetricDeclaration = { name: string; help: string; labels?: readonly string[] }
+
+/** A counter in the registry, made on first use: roles in one process share it. */
+export function counter(registry: Registry, metric: MetricDeclaration): Counter {
+  const existing = registry.getSingleMetric(metric.name)
+  if (existing instanceof Counter) return existing
+  return new Counter({
+    registers: [registry],
+    name: metric.name,
+    help: metric.help,
+    labelNames: [...(metric.labels ?? [])],
+  })
+}
+
+/** A gauge in the registry, made on first use. */
+export function gauge(registry: Registry, metric: MetricDeclaration): Gauge {
+  const existing = registry.getSingleMetric(metric.name)
+  if (existing instanceof Gauge) return existing
+  return new Gauge({
+    registers: [registry],
+    name: metric.name,
+    help: metric.help,
+    labelNames: [...(metric.labels ?? [])],
+  })
+}
+
+/** A histogram of seconds in the registry, made on first use. */
+export function histogram(registry: Registry, metric: MetricDeclaration): Histogram {
+  const existing = registry.getSingleMetric(metric.name)
+  if (existing instanceof Histogram) return existing
+  return new Histogram({
+    registers: [registry],
+    name: metric.name,
+    help: metric.help,
+    labelNames: [...(metric.labels ?? [])],
+    buckets: [...LATENCY_BUCKETS],
+  })
+}
