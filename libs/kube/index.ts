@@ -33,3 +33,15 @@ export {
   isUnauthorized,
 } from './errors.ts'
 export type { KubeStatus } from './errors.ts'
+export { reflect } from './reflector/reflect.ts'
+export type { ReflectOptions } from './reflector/reflect.ts'
+export type { ListCause } from './reflector/next.ts'
+export type {
+  BookmarkEvent,
+  KnownObject,
+  ListedEvent,
+  ObjectEvent,
+  ReflectorEvent,
+  StateEvent,
+} from './reflector/reflector-event.ts'
+export type { ReflectedObject } from './reflector/watch-line.ts'

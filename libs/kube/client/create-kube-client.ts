@@ -125,8 +125,8 @@ export function createKubeClient(config: ClusterConfig, options: KubeClientOptio
         signal,
         timeoutMs,
       })
-      if ('retryAfter' in answer) throw apiErrorFrom(`watch ${path}`, { ...answer, body: answer.body.toString('utf8') })
-      return answer.body
+      if (!('chunks' in answer)) throw apiErrorFrom(`watch ${path}`, { ...answer, body: answer.body.toString('utf8') })
+      return answer.chunks
     },
     version: (call) => request({ ...call, method: 'GET', path: '/version' }) as ReturnType<KubeClient['version']>,
     clusterIdentity: async (call) =>

@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream'
 import type { KubeObject, ResourceInfo } from '#libs/kube-model'
 
 /** An object by name; `namespace` is ignored for cluster-scoped resources. */
@@ -107,8 +106,11 @@ export type KubeClient = {
   delete(resource: ResourceInfo, target: Target, options: DeleteOptions): Promise<KubeObject>
   /** Assigns a pod to a node; another uid under the name is a conflict. */
   bind(pod: { namespace: string; name: string; uid: string }, node: string, options?: CallOptions): Promise<void>
-  /** Opens a watch; resolves when the server accepted it. The bytes are lines of JSON, one per event. */
-  watch(resource: ResourceInfo, options: WatchOptions): Promise<Readable>
+  /**
+   * Opens a watch; resolves when the server accepted it. The bytes are lines of JSON, one per event. The signal must be
+   * aborted in the end, even when the bytes are not read.
+   */
+  watch(resource: ResourceInfo, options: WatchOptions): Promise<AsyncIterable<Buffer>>
   /** Any other call; the answer is parsed JSON, or undefined when it is empty. */
   request(options: RequestOptions): Promise<unknown>
   version(options?: CallOptions): Promise<{ gitVersion: string; major: string; minor: string }>

@@ -22,8 +22,8 @@ export type HttpRequest = {
 
 export type HttpAnswer = { statusCode: number; retryAfter: string | undefined; body: Buffer }
 
-/** An answer that is read while it comes; for others than 200 `body` is the complete answer. */
-export type HttpStream = { statusCode: 200; body: Readable } | HttpAnswer
+/** An answer that is read while it comes; one with another status than 200 is there as a whole. */
+export type HttpStream = { statusCode: 200; chunks: AsyncIterable<Buffer> } | HttpAnswer
 
 export type TransportOptions = {
   config: ClusterConfig
@@ -110,7 +110,7 @@ async function exchangeStream(call: Call): Promise<HttpStream> {
     if (answer.statusCode !== 200) return await wholeAnswer(answer, FAILURE_BYTES)
     deadline.stopTimer()
     answer.body.once('close', () => deadline.close())
-    return { statusCode: 200, body: answer.body }
+    return { statusCode: 200, chunks: chunksOf(answer.body, call) }
   } catch (error) {
     deadline.close()
     throw typedError(error, call, deadline.expired())
@@ -145,4 +145,12 @@ function typedError(error: unknown, call: Call, expired: boolean): unknown {
     return timeoutError(call.access.server, { what: 'answer', ms: call.timeoutMs })
   }
   return connectionError(call.access.server, error)
+}
+
+async function* chunksOf(body: Readable, call: Call): AsyncGenerator<Buffer, void, void> {
+  try {
+    for await (const chunk of body) yield chunk as Buffer
+  } catch (error) {
+    throw typedError(error, call, false)
+  }
 }
