@@ -1,0 +1,6 @@
+export { startFakeApiServer } from './fake-api-server.ts'
+export type { FakeApiServer, RequestKind, TakenRequest } from './fake-api-server.ts'
+export { createManualClock } from './manual-clock.ts'
+export type { ManualClock } from './manual-clock.ts'
+export { eventLine, jsonReply, listReply, resetReply, silentReply, statusReply, streamReply } from './replies.ts'
+export type { Reply, StreamEnd } from './replies.ts'
