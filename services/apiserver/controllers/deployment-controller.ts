@@ -2,6 +2,7 @@ import { jsonEqual } from '#libs/kernel'
 import type { KubeObject } from '#libs/kube-model'
 import { ApiError } from '../api-error.ts'
 import type { Controller, ControllerContext } from './controller-context.ts'
+import { deleteObject } from './delete-object.ts'
 import {
   HASH_LABEL,
   REVISION,
@@ -233,10 +234,10 @@ export function startDeploymentController(context: ControllerContext): Controlle
     const excess = kept.length - (deployment.spec?.revisionHistoryLimit ?? 10)
     if (excess <= 0) return
     for (const replicaSet of kept.toSorted((a, b) => revisionOf(a) - revisionOf(b)).slice(0, excess)) {
-      const { namespace, name = '', uid, generation = 0 } = replicaSet.metadata
+      const { generation = 0 } = replicaSet.metadata
       const isUsed = replicasOf(replicaSet) > 0 || (replicaSet.status?.replicas ?? 0) > 0
       if (isUsed || generation > (replicaSet.status?.observedGeneration ?? 0)) continue
-      api.delete(REPLICA_SETS, namespace, name, uid === undefined ? {} : { uid })
+      deleteObject(api, REPLICA_SETS, replicaSet)
     }
   }
 

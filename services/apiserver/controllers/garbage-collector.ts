@@ -3,6 +3,7 @@ import type { KubeObject, OwnerReference } from '#libs/kube-model'
 import { ApiError } from '../api-error.ts'
 import type { DeleteOptions } from '../cluster-api.ts'
 import type { Controller, ControllerContext } from './controller-context.ts'
+import { deleteObject } from './delete-object.ts'
 import type { GraphNode, ObjectGraph } from './object-graph.ts'
 import { withoutOwners } from './owner-references.ts'
 import { createWorkQueue } from './work-queue.ts'
@@ -84,14 +85,11 @@ export function startGarbageCollector(context: ControllerContext, graph: ObjectG
         api.update(node.resource, withoutOwners(object, new Set(decision.uids)))
         return
       case 'delete':
-        ignoreNotFound(() =>
-          api.delete(node.resource, node.namespace || undefined, node.name, {
-            uid: node.uid,
-            // Owners might have been changed since: then the object is looked at again.
-            ...(object.metadata.resourceVersion ? { resourceVersion: object.metadata.resourceVersion } : {}),
-            propagationPolicy: decision.policy,
-          }),
-        )
+        deleteObject(api, node.resource, object, {
+          // Owners might have been changed since: then the object is looked at again, by the event of the change.
+          ...(object.metadata.resourceVersion ? { resourceVersion: object.metadata.resourceVersion } : {}),
+          propagationPolicy: decision.policy,
+        })
         context.log.debug({ key: `${node.namespace}/${node.name}`, resource: node.resource }, 'collected garbage')
     }
   }

@@ -1,9 +1,12 @@
+import { cloneJson } from '#libs/kernel'
 import type { Clock } from '#libs/kernel'
 import type { ClusterApi } from '../cluster-api.ts'
 import type { Controller, ControllerContext, ControllerLog, ControllerResource } from './controller-context.ts'
 import { startDeploymentController } from './deployment-controller.ts'
+import { startEndpointsController } from './endpoints-controller.ts'
 import { startGarbageCollector } from './garbage-collector.ts'
 import { createInformers } from './informer.ts'
+import { startJobController } from './job-controller.ts'
 import { startNamespaceController } from './namespace-controller.ts'
 import { createObjectGraph } from './object-graph.ts'
 import { startReplicaSetController } from './replica-set-controller.ts'
@@ -27,13 +30,15 @@ export function startControllers(api: ClusterApi, options: ControllersOptions): 
   const informers = createInformers(api)
   const graph = createObjectGraph(api, options.resources)
   const { clock, log, random = Math.random } = options
-  const context: ControllerContext = { api, informers, clock, log, random }
+  const context: ControllerContext = { api: withOwnCopies(api), informers, clock, log, random }
   const controllers = [
     startServiceAccountController(context, options.caCertificate),
     startNamespaceController(context, graph),
     startGarbageCollector(context, graph),
     startReplicaSetController(context),
     startDeploymentController(context),
+    startJobController(context),
+    startEndpointsController(context),
   ]
   return {
     close: () => {
@@ -41,5 +46,14 @@ export function startControllers(api: ClusterApi, options: ControllersOptions): 
       graph.close()
       informers.close()
     },
+  }
+}
+
+/** The server may change what it is given; controllers pass on parts of shared objects. */
+function withOwnCopies(api: ClusterApi): ClusterApi {
+  return {
+    ...api,
+    create: (resource, namespace, object) => api.create(resource, namespace, cloneJson(object)),
+    update: (resource, object, options) => api.update(resource, cloneJson(object), options),
   }
 }

@@ -1,10 +1,10 @@
 import { resourceToken } from '#libs/kube-model'
 import type { KubeObject } from '#libs/kube-model'
-import { ApiError } from '../api-error.ts'
 import { setCondition } from './conditions.ts'
 import type { Condition } from './conditions.ts'
 import { timestamp } from './controller-context.ts'
 import type { Controller, ControllerContext } from './controller-context.ts'
+import { deleteObject } from './delete-object.ts'
 import type { GraphNode, ObjectGraph } from './object-graph.ts'
 import { createWorkQueue } from './work-queue.ts'
 
@@ -52,7 +52,9 @@ export function startNamespaceController(context: ControllerContext, graph: Obje
     if (graph.countIn(namespace) === 0 && isEmptyInStore(namespace)) return true
     const nodes = [...graph.nodesIn(namespace)]
     const pods = nodes.filter(({ resource }) => resource === 'pods')
-    for (const node of pods.length > 0 ? pods : nodes) if (!node.isDeleting) deleteNode(node)
+    for (const node of pods.length > 0 ? pods : nodes) {
+      if (!node.isDeleting) deleteNode(node)
+    }
     return false
   }
 
@@ -61,12 +63,12 @@ export function startNamespaceController(context: ControllerContext, graph: Obje
   }
 
   function deleteNode(node: GraphNode): void {
-    try {
-      api.delete(node.resource, node.namespace, node.name, { uid: node.uid, propagationPolicy: 'Background' })
-    } catch (error) {
-      // Gone already, or replaced under the same name: the graph hears of it.
-      if (!(error instanceof ApiError && (error.code === 404 || error.code === 409))) throw error
-    }
+    deleteObject(
+      api,
+      node.resource,
+      { metadata: { name: node.name, namespace: node.namespace, uid: node.uid } },
+      { propagationPolicy: 'Background' },
+    )
   }
 
   function reportRemaining(namespace: Namespace): void {

@@ -2,6 +2,7 @@ import { errorMessage, jsonEqual } from '#libs/kernel'
 import type { KubeObject } from '#libs/kube-model'
 import { ApiError } from '../api-error.ts'
 import type { Controller, ControllerContext } from './controller-context.ts'
+import { deleteObject } from './delete-object.ts'
 import { cacheKey, objectKey, splitKey } from './informer.ts'
 import { isEmptySelector, matchesSelector } from './label-selector.ts'
 import { controllerOf, controllerReference, withOwner, withoutOwners } from './owner-references.ts'
@@ -109,12 +110,8 @@ export function startReplicaSetController(context: ControllerContext): Controlle
   }
 
   function deletePod(pod: Pod): void {
-    const { namespace, name = '', uid } = pod.metadata
-    try {
-      api.delete('pods', namespace, name, uid === undefined ? {} : { uid })
-    } catch (error) {
-      if (!(error instanceof ApiError && (error.code === 404 || error.code === 409))) throw error
-    }
+    const { namespace, name = '' } = pod.metadata
+    deleteObject(api, 'pods', pod)
     const current = api.get('pods', namespace, name)
     if (current !== undefined) pods.observe(current)
   }
