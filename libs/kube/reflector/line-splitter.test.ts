@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createLineSplitter } from './line-splitter.ts'
 
-const text = (lines: Buffer[]): string[] => lines.map((line) => line.toString())
+const text = (lines: Iterable<Buffer>): string[] => [...lines].map((line) => line.toString())
 
 describe('createLineSplitter', () => {
   test('cuts many lines out of one chunk and keeps the rest', () => {
@@ -19,15 +19,15 @@ describe('createLineSplitter', () => {
 
   test('hands out copies', () => {
     const chunk = Buffer.from('one\n')
-    const [line] = createLineSplitter(100).push(chunk)
+    const [line] = [...createLineSplitter(100).push(chunk)]
     chunk.fill('x')
     expect(line?.toString()).toBe('one')
   })
 
   test('refuses a line above the limit before it is complete', () => {
     const splitter = createLineSplitter(5)
-    splitter.push(Buffer.from('abc'))
-    expect(() => splitter.push(Buffer.from('def'))).toThrow(/longer than the limit of 5 bytes/)
+    text(splitter.push(Buffer.from('ab\nabc')))
+    expect(() => text(splitter.push(Buffer.from('def')))).toThrow(/longer than the limit of 5 bytes/)
   })
 
   test('finds the same lines however the bytes are cut', () => {

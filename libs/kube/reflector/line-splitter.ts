@@ -4,8 +4,11 @@ const NEWLINE = 0x0a
 
 /** Cuts a stream of bytes into lines. */
 export type LineSplitter = {
-  /** The lines that this chunk completes, without their newlines; copies, so that no chunk is kept alive by a line. */
-  push(chunk: Buffer): Buffer[]
+  /**
+   * The lines that this chunk completes, without their newlines; copies, so that no chunk is kept alive by a line. To be
+   * read to the end. Lines before one that is too long still come.
+   */
+  push(chunk: Buffer): Generator<Buffer, void, void>
   /** Bytes of the line that is not complete yet. */
   pendingBytes(): number
 }
@@ -27,18 +30,17 @@ export function createLineSplitter(maxBytes: number): LineSplitter {
 
   return {
     pendingBytes: () => pending,
-    push: (chunk) => {
-      const lines: Buffer[] = []
+    push: function* (chunk) {
       let from = 0
       for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, from)) {
         add(chunk.subarray(from, end))
-        if (pending > 0) lines.push(Buffer.concat(parts, pending))
+        const line = Buffer.concat(parts, pending)
         parts = []
         pending = 0
         from = end + 1
+        if (line.length > 0) yield line
       }
       if (from < chunk.length) add(Buffer.from(chunk.subarray(from)))
-      return lines
     },
   }
 }
