@@ -59,7 +59,11 @@ export class KubeProtocolError extends CausewayError {
   readonly reason: 'TooLarge' | 'Corrupt'
 
   constructor(message: string, options: { reason: 'TooLarge' | 'Corrupt'; cause?: unknown }) {
-    super(message, { code: 'KubeProtocol', retry: 'backoff', cause: options.cause })
+    super(message, {
+      code: 'KubeProtocol',
+      retry: options.reason === 'Corrupt' ? 'backoff' : 'never',
+      cause: options.cause,
+    })
     this.reason = options.reason
   }
 }

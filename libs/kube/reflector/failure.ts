@@ -11,7 +11,12 @@ export function failureOf(error: unknown): Failure {
   if (isExpired(error)) return { kind: 'expired', message }
   if (error instanceof KubeConnectionError && error.reason === IDLE) return { kind: 'idle', message }
   if (!(error instanceof KubeApiError)) return { kind: 'other', message }
+  // A version that the server cannot read, or that lies ahead of it, is from another history than the server's.
+  const ahead = error.details?.causes?.some((cause) => cause.reason === 'ResourceVersionTooLarge') ?? false
+  if (ahead) return { kind: 'expired', message }
   switch (error.statusCode) {
+    case 400:
+      return { kind: 'expired', message }
     case 401:
     case 403:
     case 404:

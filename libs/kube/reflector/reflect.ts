@@ -15,7 +15,10 @@ import { parseWatchLine, watchLineOf } from './watch-line.ts'
 export type ReflectOptions = Selection & {
   client: Pick<KubeClient, 'listPage' | 'watch' | 'source'>
   resource: ResourceInfo
-  /** resourceVersion to resume from; without one everything is listed first. */
+  /**
+   * resourceVersion to resume from, of this very cluster (compare `clusterIdentity` with the one it was noted with);
+   * without one everything is listed first.
+   */
   checkpoint?: string | undefined
   /** Objects that were known before; asked after each list, to tell which are missing from it. */
   known?: (() => Iterable<KnownObject> | AsyncIterable<KnownObject>) | undefined

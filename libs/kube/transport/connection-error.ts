@@ -4,7 +4,7 @@ import { KubeConnectionError } from '../errors.ts'
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ALTNAME/
 
 /** `host:port` of a base URL, for messages. */
-export function hostPort(server: string): string {
+function hostPort(server: string): string {
   const url = new URL(server)
   return `${url.hostname}:${url.port || (url.protocol === 'https:' ? '443' : '80')}`
 }

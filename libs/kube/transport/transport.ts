@@ -9,7 +9,7 @@ import { connectionError, timeoutError } from './connection-error.ts'
 import { openDeadline } from './deadline.ts'
 import { readBody } from './read-body.ts'
 
-export type HttpRequest = {
+type HttpRequest = {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Absolute path below the cluster's base URL, with its query. */
   path: string
@@ -20,10 +20,10 @@ export type HttpRequest = {
   timeoutMs?: number | undefined
 }
 
-export type HttpAnswer = { statusCode: number; retryAfter: string | undefined; body: Buffer }
+type HttpAnswer = { statusCode: number; retryAfter: string | undefined; body: Buffer }
 
 /** An answer that is read while it comes; one with another status than 200 is there as a whole. */
-export type HttpStream = { statusCode: 200; chunks: AsyncIterable<Buffer> } | HttpAnswer
+type HttpStream = { statusCode: 200; chunks: AsyncIterable<Buffer> } | HttpAnswer
 
 export type TransportOptions = {
   config: ClusterConfig
