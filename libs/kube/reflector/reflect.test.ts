@@ -116,6 +116,8 @@ describe('reflect', () => {
 
   test.each([
     ['the watch answers 410', statusReply(410, { reason: 'Expired' })],
+    ['the server cannot read the checkpoint', statusReply(400, { reason: 'BadRequest' })],
+    ['the checkpoint lies ahead', statusReply(504, { details: { causes: [{ reason: 'ResourceVersionTooLarge' }] } })],
     [
       'the watch brings an ERROR event with 410',
       streamReply([eventLine('ERROR', { code: 410, reason: 'Expired' })], 'end'),
