@@ -1,6 +1,6 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
 import { CausewayError } from '#libs/kernel'
-import { type KubeObject, type ObjectKey, keyString } from '#libs/kube-model'
+import { type JsonObject, type KubeObject, type ObjectKey, keyString } from '#libs/kube-model'
 import type { KeyRing } from './key-ring.ts'
 
 /** Seals what must not be read in the log: the data of Secrets. */
@@ -17,6 +17,12 @@ export type Vault = {
    * @throws CausewayError `SealBroken` when the key is unknown or the text was tampered with or moved
    */
   unseal(key: ObjectKey, object: KubeObject): KubeObject
+  /** The same as `seal` for a patch body, whether or not it has metadata. */
+  sealFields(key: ObjectKey, body: JsonObject): JsonObject
+  /** The inverse of `sealFields`. */
+  unsealFields(key: ObjectKey, body: JsonObject): JsonObject
+  /** Tells equal texts from different ones, and nothing else: an HMAC under the active key, in hex. */
+  fingerprint(text: string): string
 }
 
 /** Holds the sealed fields of an object. */
@@ -35,29 +41,33 @@ export function createVault(ring: KeyRing, resources: Iterable<string> = ['secre
   return {
     covers: (resource) => covered.has(resource),
     seal: (key, object) => (covered.has(key.resource) ? seal(ring, key, object) : object),
-    unseal: (key, object) => (typeof object[SEALED] === 'string' ? unseal(ring, key, object) : object),
+    unseal: (key, object) => unseal(ring, key, object),
+    sealFields: (key, body) => (covered.has(key.resource) ? seal(ring, key, body) : body),
+    unsealFields: (key, body) => unseal(ring, key, body),
+    fingerprint: (text) => createHmac('sha256', keyOf(ring, ring.active)).update(text).digest('hex'),
   }
 }
 
-function seal(ring: KeyRing, key: ObjectKey, object: KubeObject): KubeObject {
-  const copy: KubeObject = { ...object, metadata: withoutLastApplied(object.metadata) }
+function seal<T extends Fields>(ring: KeyRing, key: ObjectKey, object: T): T {
+  const copy: Fields = withoutLastApplied(object)
   const hidden: Record<string, unknown> = {}
   for (const field of HIDDEN_FIELDS) {
     if (copy[field] !== undefined) hidden[field] = copy[field]
     delete copy[field]
   }
-  if (Object.keys(hidden).length === 0) return copy
+  if (Object.keys(hidden).length === 0) return copy as T
   const iv = randomBytes(IV_BYTES)
   const cipher = createCipheriv('aes-256-gcm', keyOf(ring, ring.active), iv)
   cipher.setAAD(Buffer.from(keyString(key)))
   const text = Buffer.concat([cipher.update(JSON.stringify(hidden), 'utf8'), cipher.final(), cipher.getAuthTag()])
   copy[SEALED] = `v1.${ring.active}.${iv.toString('base64')}.${text.toString('base64')}`
-  return copy
+  return copy as T
 }
 
-function unseal(ring: KeyRing, key: ObjectKey, object: KubeObject): KubeObject {
+function unseal<T extends Fields>(ring: KeyRing, key: ObjectKey, object: T): T {
   const { [SEALED]: sealed, ...rest } = object
-  const [version, keyId, iv, text] = String(sealed).split('.')
+  if (typeof sealed !== 'string') return object
+  const [version, keyId, iv, text] = sealed.split('.')
   if (version !== 'v1' || keyId === undefined || iv === undefined || text === undefined) {
     throw broken(key, `its form "${String(version)}" is unknown to this build`)
   }
@@ -67,7 +77,7 @@ function unseal(ring: KeyRing, key: ObjectKey, object: KubeObject): KubeObject {
     decipher.setAAD(Buffer.from(keyString(key)))
     decipher.setAuthTag(bytes.subarray(bytes.length - TAG_BYTES))
     const plain = Buffer.concat([decipher.update(bytes.subarray(0, bytes.length - TAG_BYTES)), decipher.final()])
-    return { ...rest, ...(JSON.parse(plain.toString('utf8')) as object) } as KubeObject
+    return { ...rest, ...(JSON.parse(plain.toString('utf8')) as object) } as unknown as T
   } catch (error) {
     if (error instanceof CausewayError) throw error
     throw broken(key, 'it was changed, or moved here from another object', error)
@@ -90,8 +100,12 @@ function broken(key: ObjectKey, why: string, cause?: unknown): CausewayError {
 }
 
 /** kubectl keeps the whole object, values and all, in an annotation. It never crosses, so it need not be logged. */
-function withoutLastApplied(metadata: KubeObject['metadata']): KubeObject['metadata'] {
-  if (metadata.annotations?.[LAST_APPLIED] === undefined) return metadata
+function withoutLastApplied(object: Fields): Fields {
+  const metadata = object['metadata'] as KubeObject['metadata'] | undefined
+  if (metadata?.annotations?.[LAST_APPLIED] === undefined) return { ...object }
   const { [LAST_APPLIED]: _dropped, ...annotations } = metadata.annotations
-  return { ...metadata, annotations }
+  return { ...object, metadata: { ...metadata, annotations } }
 }
+
+/** An object or a patch body. */
+type Fields = Record<string, unknown>

@@ -1,0 +1,148 @@
+import type { ObjectRef } from '#libs/kube-model'
+import type { Database } from './database.ts'
+
+/** A tenant's virtual object: what decisions are made about. */
+export type DecisionKey = { tenant: string; ref: ObjectRef }
+
+/** What is under way for one write slot of a key. */
+export type Pending = {
+  /** Which write of the key: target, operation and subresource; or `wait` and `reject`. */
+  slot: string
+  intentId: string
+  /** Fingerprint of the write: the same write is not asked for twice. */
+  digest: string
+  /** How often this same write was asked for before. */
+  attempt: number
+  /**
+   * `issued`: in the log, no outcome yet. `done`: made, its echo in the watch not seen yet. `settled`: made and echoed.
+   * `retry`: to be decided again at once. `parked`: waits for `reason`. `waiting`: not decided yet, see `Decision` wait.
+   */
+  state: 'issued' | 'done' | 'settled' | 'retry' | 'parked' | 'waiting'
+  reason?: string
+  message?: string
+  /** resourceVersion that the write resulted in. */
+  resultVersion?: string
+  /** When this state began, ms since the epoch. */
+  since: number
+  /** When to look at it again, ms since the epoch. */
+  due?: number
+}
+
+type Row = {
+  slot: string
+  intent_id: string
+  digest: string
+  attempt: number
+  state: Pending['state']
+  reason: string | null
+  message: string | null
+  result_rv: string | null
+  since: number
+  due: number | null
+}
+
+type KeyRow = { tenant: string; resource: string; namespace: string; name: string }
+
+/** Writes under way, waiting and parked, per key. */
+export class PendingTable {
+  readonly #of
+  readonly #put
+  readonly #delete
+  readonly #due
+  readonly #nextDue
+  readonly #parked
+  readonly #parkedByReason
+
+  constructor(database: Database) {
+    const key = 'tenant = ? AND resource = ? AND namespace = ? AND name = ?'
+    this.#of = database.prepare<[string, string, string, string], Row>(`SELECT * FROM pending WHERE ${key}`)
+    this.#put = database.prepare<(string | number | null)[]>(
+      `INSERT OR REPLACE INTO pending
+       (tenant, resource, namespace, name, slot, intent_id, digest, attempt, state, reason, message, result_rv, since, due)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    )
+    this.#delete = database.prepare<[string, string, string, string, string]>(
+      `DELETE FROM pending WHERE ${key} AND slot = ?`,
+    )
+    this.#due = database.prepare<[number, number], KeyRow>(
+      'SELECT DISTINCT tenant, resource, namespace, name FROM pending WHERE due IS NOT NULL AND due <= ? LIMIT ?',
+    )
+    this.#nextDue = database.prepare<[], { due: number | null }>(
+      'SELECT min(due) AS due FROM pending WHERE due IS NOT NULL',
+    )
+    this.#parked = database.prepare<[], Row & KeyRow>("SELECT * FROM pending WHERE state = 'parked'")
+    this.#parkedByReason = database.prepare<[], { reason: string; count: number }>(
+      "SELECT reason, count(*) AS count FROM pending WHERE state = 'parked' GROUP BY reason",
+    )
+  }
+
+  /** All that is under way for a key. */
+  of(key: DecisionKey): Pending[] {
+    return this.#of.all(key.tenant, key.ref.resource, key.ref.namespace, key.ref.name).map(fromRow)
+  }
+
+  put(key: DecisionKey, pending: Pending): void {
+    this.#put.run(
+      key.tenant,
+      key.ref.resource,
+      key.ref.namespace,
+      key.ref.name,
+      pending.slot,
+      pending.intentId,
+      pending.digest,
+      pending.attempt,
+      pending.state,
+      pending.reason ?? null,
+      pending.message ?? null,
+      pending.resultVersion ?? null,
+      pending.since,
+      pending.due ?? null,
+    )
+  }
+
+  delete(key: DecisionKey, slot: string): void {
+    this.#delete.run(key.tenant, key.ref.resource, key.ref.namespace, key.ref.name, slot)
+  }
+
+  /** Keys that are to be looked at again by `now`, at most `limit`. */
+  due(now: number, limit: number): DecisionKey[] {
+    return this.#due.all(now, limit).map((row) => ({
+      tenant: row.tenant,
+      ref: { resource: row.resource, namespace: row.namespace, name: row.name },
+    }))
+  }
+
+  /** When the next key is due, ms since the epoch. */
+  nextDue(): number | undefined {
+    return this.#nextDue.get()?.due ?? undefined
+  }
+
+  /** Everything that is parked. */
+  parked(): (DecisionKey & Pending)[] {
+    return this.#parked.all().map((row) => ({
+      tenant: row.tenant,
+      ref: { resource: row.resource, namespace: row.namespace, name: row.name },
+      ...fromRow(row),
+    }))
+  }
+
+  /** How many writes are parked, by reason. */
+  parkedByReason(): { reason: string; count: number }[] {
+    return this.#parkedByReason.all()
+  }
+}
+
+function fromRow(row: Row): Pending {
+  return {
+    slot: row.slot,
+    intentId: row.intent_id,
+    digest: row.digest,
+    attempt: row.attempt,
+    state: row.state,
+    since: row.since,
+    ...(row.reason === null ? {} : { reason: row.reason }),
+    ...(row.message === null ? {} : { message: row.message }),
+    ...(row.result_rv === null ? {} : { resultVersion: row.result_rv }),
+    ...(row.due === null ? {} : { due: row.due }),
+  }
+}

@@ -1,0 +1,59 @@
+import { mkdirSync } from 'node:fs'
+import { type Bus, connectBus, ensureStreams } from '#libs/bus'
+import type { PipelineConfig } from '#libs/config'
+import { streamDeclarations } from '#libs/events'
+import { type Clock, systemClock } from '#libs/kernel'
+import { type Logger, createRegistry } from '#libs/telemetry'
+import { type Vault, createVault, loadOrCreateKeyRing } from '#libs/vault'
+import type { Registry } from 'prom-client'
+import { type TenantDirectory, openTenantDirectory } from './tenant-directory.ts'
+
+/** What every role of a process gets: one connection to the log, one directory, one set of metrics. */
+export type RoleContext = {
+  config: PipelineConfig
+  logger: Logger
+  clock: Clock
+  random: () => number
+  metrics: Registry
+  bus: Bus
+  directory: TenantDirectory
+  vault: Vault
+  /** Aborts when the process is to stop. Roles stop gracefully by `Role.close`; this ends what waits. */
+  signal: AbortSignal
+}
+
+/**
+ * Connects to the log, makes sure that its streams are as declared, and opens what roles share.
+ * @throws ConfigError, BusError with what to do
+ */
+export async function openRoleContext(
+  config: PipelineConfig,
+  options: { name: string; logger: Logger; signal: AbortSignal },
+): Promise<RoleContext & { close(): Promise<void> }> {
+  const { logger, signal } = options
+  mkdirSync(config.dataDir, { recursive: true })
+  const vault = createVault(loadOrCreateKeyRing(config.keyRingFile))
+  const bus = await connectBus({ servers: config.natsUrl, name: options.name, signal })
+  try {
+    await ensureStreams(bus, streamDeclarations({ replicas: config.replicas }))
+    const directory = await openTenantDirectory({ bus, replicas: config.replicas, clock: systemClock, logger, signal })
+    return {
+      config,
+      logger,
+      clock: systemClock,
+      random: Math.random,
+      metrics: createRegistry(),
+      bus,
+      directory,
+      vault,
+      signal,
+      close: async () => {
+        await directory.close()
+        await bus.close()
+      },
+    }
+  } catch (error) {
+    await bus.close()
+    throw error
+  }
+}

@@ -1,0 +1,173 @@
+import type { Bus } from '#libs/bus'
+import { type Clock, jsonEqual } from '#libs/kernel'
+import { type KubeClient, createKubeClient } from '#libs/kube'
+import type { Logger } from '#libs/telemetry'
+import type { TenantContext } from '#libs/translation'
+import { lazyClusterConfig } from './lazy-cluster-config.ts'
+import { HOST_KEY, type HostEntry, type TenantEntry, tenantEntrySchema } from './tenant-entry.ts'
+import { openRegistryBucket } from './tenant-registry.ts'
+
+export type TenantEvent = { type: 'added' | 'changed' | 'removed'; tenant: TenantEntry }
+
+/** The host and the tenants as registered, followed live, with a client for each. */
+export type TenantDirectory = {
+  /** The host's API. */
+  host(): KubeClient
+  tenants(): TenantEntry[]
+  tenant(name: string): TenantEntry | undefined
+  /** A tenant's API; `undefined` when there is no such tenant. */
+  client(name: string): KubeClient | undefined
+  /** What translation must know of a tenant. */
+  context(name: string): TenantContext | undefined
+  /** Calls the listener on each change from now on. @returns how to stop that */
+  subscribe(listener: (event: TenantEvent) => void): () => void
+  close(): Promise<void>
+}
+
+export type TenantDirectoryOptions = { bus: Bus; replicas: number; clock: Clock; logger: Logger; signal: AbortSignal }
+
+/**
+ * Opens the directory; resolves once everything registered so far is in it and the host is known, for which it waits.
+ */
+export async function openTenantDirectory(options: TenantDirectoryOptions): Promise<TenantDirectory> {
+  const kv = await openRegistryBucket(options.bus, options.replicas)
+  const directory = new LiveDirectory(options)
+  const closing = new AbortController()
+  const signal = AbortSignal.any([options.signal, closing.signal])
+  const following = (async () => {
+    for await (const event of kv.watch({ signal })) {
+      if (event.type === 'ready') directory.markReady()
+      else if (event.key === HOST_KEY) directory.setHost(event.type === 'put' ? (event.value as HostEntry) : undefined)
+      else if (event.type === 'put') directory.put(event.value)
+      else directory.remove(event.key.slice(event.key.indexOf('.') + 1))
+    }
+  })()
+  following.catch((error: unknown) => directory.fail(error))
+  options.signal.addEventListener('abort', () => directory.fail(options.signal.reason), { once: true })
+  await directory.ready
+  return {
+    host: () => directory.host(),
+    tenants: () => [...directory.tenants.values()],
+    tenant: (name) => directory.tenants.get(name),
+    client: (name) => directory.client(name),
+    context: (name) => directory.context(name),
+    subscribe: (listener) => directory.subscribe(listener),
+    close: async () => {
+      closing.abort()
+      await following.catch(() => undefined)
+      await directory.close()
+    },
+  }
+}
+
+class LiveDirectory {
+  readonly tenants = new Map<string, TenantEntry>()
+  readonly #options: TenantDirectoryOptions
+  readonly #clients = new Map<string, { path: string; client: KubeClient }>()
+  readonly #listeners = new Set<(event: TenantEvent) => void>()
+  readonly #ready = Promise.withResolvers<void>()
+  #host: { path: string; client: KubeClient } | undefined
+  #listed = false
+
+  constructor(options: TenantDirectoryOptions) {
+    this.#options = options
+  }
+
+  get ready(): Promise<void> {
+    return this.#ready.promise
+  }
+
+  markReady(): void {
+    this.#listed = true
+    if (this.#host !== undefined) this.#ready.resolve()
+    else this.#options.logger.warn('no host is registered yet; waiting for it')
+  }
+
+  fail(error: unknown): void {
+    this.#ready.reject(error)
+  }
+
+  host(): KubeClient {
+    if (this.#host === undefined) throw new Error('no host is registered')
+    return this.#host.client
+  }
+
+  setHost(host: HostEntry | undefined): void {
+    if (host === undefined || host.kubeconfig === this.#host?.path) return
+    const replaced = this.#host?.client
+    this.#host = { path: host.kubeconfig, client: this.#connect(host.kubeconfig) }
+    if (replaced !== undefined) void replaced.close()
+    if (this.#listed) this.#ready.resolve()
+  }
+
+  put(value: unknown): void {
+    const parsed = tenantEntrySchema.safeParse(value)
+    if (!parsed.success) {
+      this.#options.logger.error(
+        { problems: parsed.error.issues.map((issue) => issue.message) },
+        'tenant entry is invalid',
+      )
+      return
+    }
+    const tenant = parsed.data
+    const before = this.tenants.get(tenant.name)
+    if (jsonEqual(before, tenant)) return
+    this.tenants.set(tenant.name, tenant)
+    if (before !== undefined && before.kubeconfig !== tenant.kubeconfig) this.#disconnect(tenant.name)
+    this.#tell({ type: before === undefined ? 'added' : 'changed', tenant })
+  }
+
+  remove(name: string): void {
+    const tenant = this.tenants.get(name)
+    if (tenant === undefined) return
+    this.tenants.delete(name)
+    this.#tell({ type: 'removed', tenant })
+    this.#disconnect(name)
+  }
+
+  client(name: string): KubeClient | undefined {
+    const tenant = this.tenants.get(name)
+    if (tenant === undefined) return undefined
+    const existing = this.#clients.get(name)
+    if (existing !== undefined) return existing.client
+    const client = this.#connect(tenant.kubeconfig)
+    this.#clients.set(name, { path: tenant.kubeconfig, client })
+    return client
+  }
+
+  context(name: string): TenantContext | undefined {
+    const tenant = this.tenants.get(name)
+    if (tenant === undefined) return undefined
+    const { hostNamespace, workloadServiceAccount, reservedLabels } = tenant
+    return {
+      name,
+      hostNamespace,
+      ...(workloadServiceAccount === undefined ? {} : { workloadServiceAccount }),
+      ...(reservedLabels === undefined ? {} : { reservedLabels }),
+    }
+  }
+
+  subscribe(listener: (event: TenantEvent) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#host?.client.close(), ...[...this.#clients.values()].map(({ client }) => client.close())])
+  }
+
+  #connect(kubeconfig: string): KubeClient {
+    const http2 = process.env['KUBE_HTTP2'] !== 'off'
+    return createKubeClient(lazyClusterConfig(kubeconfig, this.#options.clock), { http2 })
+  }
+
+  #disconnect(name: string): void {
+    const existing = this.#clients.get(name)
+    this.#clients.delete(name)
+    if (existing !== undefined) void existing.client.close()
+  }
+
+  #tell(event: TenantEvent): void {
+    for (const listener of this.#listeners) listener(event)
+  }
+}

@@ -1,0 +1,27 @@
+import { z } from 'zod'
+
+/** A tenant as registered. The kubeconfig itself stays in its file: only watcher and writer read it. */
+export const tenantEntrySchema = z.strictObject({
+  name: z.string().min(1),
+  /** The host namespace that all of the tenant's objects land in. */
+  hostNamespace: z.string().min(1),
+  /** Path of the tenant's kubeconfig. */
+  kubeconfig: z.string().min(1),
+  /** ServiceAccount on the host that the tenant's pods run under. */
+  workloadServiceAccount: z.string().min(1).optional(),
+  /** Label keys that do not cross under their own name. */
+  reservedLabels: z.array(z.string()).optional(),
+})
+
+export type TenantEntry = z.infer<typeof tenantEntrySchema>
+
+/** Where the host is. */
+export type HostEntry = { kubeconfig: string }
+
+/** Bucket of the registry; keys are {@link HOST_KEY} and `tenant.<name>`. */
+export const REGISTRY_BUCKET = 'causeway-registry'
+export const HOST_KEY = 'host'
+
+export function tenantKey(name: string): string {
+  return `tenant.${name}`
+}

@@ -1,0 +1,86 @@
+import type { Intent, Reason } from '#libs/events'
+import { sha256Hex } from '#libs/kernel'
+import { type KubeObject, type ObjectRef, knownResource } from '#libs/kube-model'
+
+/** What a tenant is told about its own object. The texts name nothing of the host. */
+const TENANT_TEXT: Record<Reason, { reason: string; text: string; showAnswer?: boolean }> = {
+  ForeignObject: {
+    reason: 'SyncConflict',
+    text: 'an object that does not belong to this cluster holds the name on the host; rename the object, or ask the operator',
+  },
+  NameConflict: {
+    reason: 'SyncConflict',
+    text: 'another object of this cluster holds the name on the host; rename one of the two',
+  },
+  QuotaExceeded: { reason: 'SyncFailed', text: 'the host’s quota is used up', showAnswer: true },
+  AdmissionDenied: { reason: 'SyncFailed', text: 'a policy of the host refuses it', showAnswer: true },
+  Forbidden: { reason: 'SyncFailed', text: 'Causeway is not allowed to write it; ask the operator' },
+  Invalid: { reason: 'SyncFailed', text: 'the host’s API says it is invalid', showAnswer: true },
+  NamespaceMissing: {
+    reason: 'SyncFailed',
+    text: 'the host namespace of this cluster does not exist; ask the operator',
+  },
+  NamespaceTerminating: { reason: 'SyncFailed', text: 'the host namespace of this cluster is being deleted' },
+  ApiUnavailable: { reason: 'SyncWaiting', text: 'the API does not answer; it is tried again' },
+  Unauthorized: { reason: 'SyncFailed', text: 'Causeway’s credentials are not accepted; ask the operator' },
+  OutsideTenant: { reason: 'SyncFailed', text: 'it would leave the bounds of this cluster' },
+  StillPresent: { reason: 'SyncWaiting', text: 'its counterpart is still there' },
+  Unsupported: { reason: 'SyncFailed', text: 'it cannot be expressed on the host', showAnswer: true },
+  PoisonMessage: { reason: 'SyncFailed', text: 'it could not be processed; ask the operator' },
+}
+
+export type Announcement = {
+  tenant: string
+  hostNamespace: string
+  /** The tenant's object. */
+  ref: ObjectRef
+  object: KubeObject
+  /** Name of what must not be shown on the host side. */
+  hostName: string
+  reason: Reason
+  /** The API's answer. */
+  message: string
+  /** How often this has happened, from 1. */
+  count: number
+  now: number
+}
+
+/** The Event's target and body. Its name follows from object and reason: a repeat raises a count, it adds no object. */
+export function announcementFor(item: Announcement): Pick<Intent, 'target' | 'write'> | undefined {
+  const resource = knownResource(item.ref.resource)
+  if (resource === undefined || item.ref.namespace === '') return undefined
+  const told = TENANT_TEXT[item.reason]
+  const answer = told.showAnswer ? `: ${withoutHostNames(item)}` : ''
+  const name = `${item.ref.name.slice(0, 200)}.${sha256Hex(`${item.object.metadata.uid}/${item.reason}`).slice(0, 16)}`
+  const time = new Date(item.now).toISOString().replace(/\.\d+Z$/, 'Z')
+  return {
+    target: { tenant: item.tenant, side: 'virtual', resource: 'events', namespace: item.ref.namespace, name },
+    write: {
+      op: 'announce',
+      body: {
+        apiVersion: 'v1',
+        kind: 'Event',
+        metadata: { name, namespace: item.ref.namespace },
+        involvedObject: {
+          apiVersion: 'v1',
+          kind: resource.kind,
+          namespace: item.ref.namespace,
+          name: item.ref.name,
+          uid: item.object.metadata.uid,
+          resourceVersion: item.object.metadata.resourceVersion,
+        },
+        type: 'Warning',
+        reason: told.reason,
+        message: `${item.reason}: ${told.text}${answer}`.slice(0, 1024),
+        source: { component: 'causeway' },
+        firstTimestamp: time,
+        lastTimestamp: time,
+        count: item.count,
+      },
+    },
+  }
+}
+
+function withoutHostNames(item: Announcement): string {
+  return item.message.replaceAll(item.hostName, item.ref.name).replaceAll(item.hostNamespace, item.ref.namespace)
+}

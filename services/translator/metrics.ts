@@ -1,0 +1,34 @@
+import type { Registry } from 'prom-client'
+import type { Side } from '#libs/kube-model'
+import { METRICS, counter, gauge } from '#libs/telemetry'
+import { RULES } from '#libs/translation'
+
+/** What the translator counts. */
+export type TranslatorMetrics = {
+  folded(side: Side, resource: string): void
+  intent(rule: string): void
+  poison(stage: 'fold' | 'decide'): void
+  lag(partition: number, messages: number): void
+  parked(byReason: ReadonlyMap<string, number>): void
+}
+
+/** The translator's metrics in a registry, every label value known beforehand present from the start. */
+export function createTranslatorMetrics(registry: Registry): TranslatorMetrics {
+  const folded = counter(registry, METRICS.changesFolded)
+  const intents = counter(registry, METRICS.intentsPublished)
+  const poison = counter(registry, METRICS.poison)
+  const lag = gauge(registry, METRICS.partitionLag)
+  const parked = gauge(registry, METRICS.parked)
+  for (const rule of Object.keys(RULES)) intents.inc({ rule }, 0)
+  for (const stage of ['fold', 'decide']) poison.inc({ stage }, 0)
+  return {
+    folded: (side, resource) => folded.inc({ side, resource }),
+    intent: (rule) => intents.inc({ rule }),
+    poison: (stage) => poison.inc({ stage }),
+    lag: (partition, messages) => lag.set({ role: 'translator', partition: String(partition) }, messages),
+    parked: (byReason) => {
+      parked.reset()
+      for (const [reason, count] of byReason) parked.set({ reason }, count)
+    },
+  }
+}

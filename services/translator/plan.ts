@@ -1,0 +1,162 @@
+import type { Intent, SidedRef, Write } from '#libs/events'
+import { canonicalJson } from '#libs/kernel'
+import type { DecisionKey, Pending } from '#libs/projection'
+import type { Decision } from '#libs/translation'
+
+/** The change that led to a decision. */
+export type Cause = { seq: number; observedAt: number; loggedAt: number; traceparent?: string }
+
+export type PlanContext = {
+  /** Milliseconds since the epoch. */
+  now: number
+  cause: Cause
+  /** Lease revision of this translator. */
+  fence: number
+  /** A keyed hash: equal texts give equal fingerprints, and nothing else can be told from one. */
+  fingerprint(text: string): string
+  /** resourceVersion that the projection holds of an object, to recognise the echo of a write. */
+  versionOf(target: SidedRef): string | undefined
+}
+
+/** What to publish, and what to remember about it. */
+export type Plan = {
+  intents: Intent[]
+  puts: Pending[]
+  deletes: string[]
+  rejected: { reason: string; message: string }[]
+}
+
+/** How long the echo of a write may take before the write is asked for again, in milliseconds. */
+export const ECHO_LIMIT_MS = 10_000
+
+export const WAIT_SLOT = 'wait'
+export const REJECT_SLOT = 'reject'
+
+/**
+ * Turns decisions into intents, against what is already under way: a write that was asked for is not asked for again
+ * until its outcome and its echo are in and it is still wanted.
+ */
+export function plan(
+  key: DecisionKey,
+  decisions: readonly Decision[],
+  context: PlanContext & { rows: readonly Pending[] },
+): Plan {
+  const result: Plan = { intents: [], puts: [], deletes: [], rejected: [] }
+  const rows = new Map(context.rows.map((row) => [row.slot, row]))
+  const wanted = new Set<string>()
+  for (const decision of decisions) {
+    const slot = slotOf(decision)
+    wanted.add(slot)
+    const row = rows.get(slot)
+    switch (decision.kind) {
+      case 'wait':
+        result.puts.push(waiting(row, decision.limitMs, context.now))
+        break
+      case 'reject':
+        if (row?.reason !== decision.reason || row.message !== decision.message) {
+          result.puts.push(rejection(decision, context.now))
+          result.rejected.push({ reason: decision.reason, message: decision.message })
+        }
+        break
+      case 'write':
+        planWrite(result, { key, decision, slot, row, context })
+        break
+    }
+  }
+  for (const row of context.rows) {
+    // What is in flight is kept until its outcome is in, so that a late one finds its row.
+    if (!wanted.has(row.slot) && row.state !== 'issued') result.deletes.push(row.slot)
+  }
+  return result
+}
+
+type WriteDecision = Extract<Decision, { kind: 'write' }>
+
+function planWrite(
+  result: Plan,
+  item: { key: DecisionKey; decision: WriteDecision; slot: string; row: Pending | undefined; context: PlanContext },
+): void {
+  const { key, decision, slot, row, context } = item
+  const digest = context.fingerprint(canonicalJson(withoutSequences(decision.write)))
+  const attempt = nextAttempt(row, digest, decision.target, context)
+  if (attempt === 'under way') return
+  if (typeof attempt === 'object') {
+    result.puts.push(attempt)
+    return
+  }
+  const { cause } = context
+  const intent: Intent = {
+    id: `${key.tenant}/${slot}/${digest.slice(0, 20)}/${cause.seq}/${attempt}`,
+    target: { tenant: key.tenant, ...decision.target },
+    write: decision.write,
+    source: key.ref,
+    needs: decision.needs,
+    causeSeq: cause.seq,
+    observedAt: cause.observedAt,
+    loggedAt: cause.loggedAt,
+    decidedAt: context.now,
+    rule: decision.rule,
+    fence: context.fence,
+    attempt,
+    ...(decision.base === undefined ? {} : { base: decision.base }),
+    ...(cause.traceparent === undefined ? {} : { traceparent: cause.traceparent }),
+  }
+  result.intents.push(intent)
+  result.puts.push({ slot, intentId: intent.id, digest, attempt, state: 'issued', since: context.now })
+}
+
+/** The number of the attempt to make now, or what to remember instead. */
+function nextAttempt(
+  row: Pending | undefined,
+  digest: string,
+  target: SidedRef,
+  context: PlanContext,
+): number | Pending | 'under way' {
+  if (row === undefined || row.digest !== digest) return 0
+  const due = row.due !== undefined && row.due <= context.now
+  switch (row.state) {
+    case 'issued':
+      return 'under way'
+    case 'done': {
+      const echoed = row.resultVersion !== undefined && row.resultVersion === context.versionOf(target)
+      if (due) return row.attempt + 1
+      // Made, seen, and wanted once more: the API changed what we wrote. Asked for again, ever more slowly.
+      return echoed
+        ? { ...row, state: 'settled', since: context.now, due: context.now + rewriteDelay(row.attempt) }
+        : 'under way'
+    }
+    case 'settled':
+    case 'retry':
+    case 'parked':
+    case 'waiting':
+      return due ? row.attempt + 1 : 'under way'
+  }
+}
+
+function rewriteDelay(attempt: number): number {
+  return Math.min(60_000, 100 * 2 ** attempt)
+}
+
+/** Identifies which write of a key a decision is about. */
+function slotOf(decision: Decision): string {
+  if (decision.kind === 'wait') return WAIT_SLOT
+  if (decision.kind === 'reject') return REJECT_SLOT
+  const { target, write } = decision
+  const subresource = write.op === 'patch' && write.subresource !== undefined ? `-${write.subresource}` : ''
+  return `${target.side}/${target.resource}/${target.namespace}/${target.name}/${write.op}${subresource}`
+}
+
+/** Sequences differ between repeats of the same decision. */
+function withoutSequences(write: Write): unknown {
+  return write.op === 'delete' ? { ...write, proof: write.proof.kind } : write
+}
+
+function waiting(row: Pending | undefined, limitMs: number, now: number): Pending {
+  const since = row?.state === 'waiting' ? row.since : now
+  return { slot: WAIT_SLOT, intentId: '', digest: '', attempt: 0, state: 'waiting', since, due: since + limitMs }
+}
+
+function rejection(decision: Extract<Decision, { kind: 'reject' }>, now: number): Pending {
+  const { reason, message } = decision
+  return { slot: REJECT_SLOT, intentId: '', digest: '', attempt: 0, state: 'parked', reason, message, since: now }
+}
