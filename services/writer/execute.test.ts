@@ -1,0 +1,308 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { LoggedIntent, Write } from '#libs/events'
+import { type KubeClient, createKubeClient } from '#libs/kube'
+import {
+  type FakeApiServer,
+  type Reply,
+  jsonReply,
+  resetReply,
+  startFakeApiServer,
+  statusReply,
+} from '#libs/kube/testing'
+import type { KubeObject, ObjectKey } from '#libs/kube-model'
+import { execute } from './execute.ts'
+import type { Attempt } from './result.ts'
+import { HOST_NAMESPACE, TENANT, hostCopy, intentOf, writes } from './testing/intents.ts'
+
+const virtualTarget: ObjectKey = {
+  tenant: TENANT,
+  side: 'virtual',
+  resource: 'pods',
+  namespace: 'default',
+  name: 'web',
+}
+
+let hostServer: FakeApiServer
+let tenantServer: FakeApiServer
+let host: KubeClient
+let tenant: KubeClient
+
+beforeEach(async () => {
+  hostServer = await startFakeApiServer()
+  tenantServer = await startFakeApiServer()
+  host = createKubeClient(hostServer.config)
+  tenant = createKubeClient(tenantServer.config)
+})
+
+afterEach(async () => {
+  await host.close()
+  await tenant.close()
+  await hostServer.close()
+  await tenantServer.close()
+})
+
+/** Executes with what the two servers will answer, in order. */
+async function run(
+  write: Write,
+  script: { host?: Reply[]; tenant?: Reply[]; intent?: Partial<LoggedIntent>; clusterIdentity?: string } = {},
+): Promise<Attempt> {
+  hostServer.script('other', ...(script.host ?? []))
+  tenantServer.script('other', ...(script.tenant ?? []))
+  const route = {
+    client: tenant,
+    hostNamespace: HOST_NAMESPACE,
+    ...(script.clusterIdentity === undefined ? {} : { clusterIdentity: script.clusterIdentity }),
+  }
+  return await execute(intentOf(write, script.intent), {
+    host,
+    route,
+    unseal: (_key, object) => object,
+    signal: new AbortController().signal,
+    timeoutMs: 5_000,
+  })
+}
+
+const live = (object: KubeObject, more: Partial<KubeObject['metadata']> = {}): KubeObject => ({
+  ...object,
+  metadata: { ...object.metadata, uid: 'host-1', resourceVersion: '42', ...more },
+})
+const exists = statusReply(409, { reason: 'AlreadyExists', message: 'pods "web" already exists' })
+const notFound = statusReply(404, {
+  reason: 'NotFound',
+  message: 'pods "web" not found',
+  details: { name: 'web', kind: 'pods' },
+})
+const made = { result: 'done', uid: 'host-1', resourceVersion: '42' }
+
+describe('create', () => {
+  test('answers the uid and version of what it made', async () => {
+    expect(await run(writes.create(), { host: [jsonReply(live(hostCopy()))] })).toEqual(made)
+    expect(hostServer.requests[0]).toMatchObject({ method: 'POST', path: `/api/v1/namespaces/${HOST_NAMESPACE}/pods` })
+  })
+
+  test.each<{ holder: string; object: KubeObject; expected: object }>([
+    { holder: 'the copy it was to make', object: live(hostCopy()), expected: made },
+    {
+      holder: 'the copy it was to make, on its way out',
+      object: live(hostCopy(), { deletionTimestamp: '2026-01-01T00:00:00Z' }),
+      expected: { result: 'conflict' },
+    },
+    {
+      holder: 'the copy of an earlier object of the same name',
+      object: live(hostCopy({ uid: 'virtual-0' })),
+      expected: { result: 'conflict' },
+    },
+    {
+      holder: 'the copy of another object',
+      object: live(hostCopy({ of: 'other' })),
+      expected: { result: 'parked', reason: 'NameConflict' },
+    },
+    {
+      holder: 'an object that is not ours',
+      object: live({ metadata: { name: 'web-x-default-x-team-a', namespace: HOST_NAMESPACE } }),
+      expected: { result: 'parked', reason: 'ForeignObject' },
+    },
+    {
+      holder: 'somebody’s copy of a copy of ours',
+      object: live(hostCopy(), {
+        annotations: { ...hostCopy().metadata.annotations, 'causeway.dev/host-name': 'x/y' },
+      }),
+      expected: { result: 'parked', reason: 'ForeignObject' },
+    },
+  ])('finds its name taken by $holder', async ({ object, expected }) => {
+    expect(await run(writes.create(), { host: [exists, jsonReply(object)] })).toMatchObject(expected)
+    expect(hostServer.requests.map((request) => request.method)).toEqual(['POST', 'GET'])
+  })
+
+  test('tries again when the name became free meanwhile', async () => {
+    expect(await run(writes.create(), { host: [exists, notFound] })).toMatchObject({ result: 'retry' })
+  })
+
+  test('a virtual node that is there already counts as made if it is ours', async () => {
+    const node = { metadata: { name: 'n', labels: { 'causeway.dev/virtual-node': 'true' } } }
+    const intent = { target: { ...virtualTarget, resource: 'nodes', namespace: '', name: 'n' } }
+    expect(await run(writes.create(node), { intent, tenant: [exists, jsonReply(live(node))] })).toEqual(made)
+    const real = { metadata: { name: 'n' } }
+    expect(await run(writes.create(node), { intent, tenant: [exists, jsonReply(live(real))] })).toMatchObject({
+      reason: 'ForeignObject',
+    })
+  })
+
+  test('tries again when the connection breaks', async () => {
+    expect(await run(writes.create(), { host: [resetReply] })).toMatchObject({ result: 'retry', cause: 'failed' })
+  })
+})
+
+describe('patch', () => {
+  test('carries the uid as a precondition', async () => {
+    expect(await run(writes.patch('u1'), { host: [jsonReply(live(hostCopy()))] })).toEqual(made)
+    expect(JSON.parse(hostServer.requests[0]?.body ?? '')).toEqual({ spec: {}, metadata: { uid: 'u1' } })
+  })
+
+  test('a JSON patch carries it as a test', async () => {
+    const write: Write = { op: 'patch', patchType: 'json', body: [{ op: 'remove', path: '/data/a' }], uid: 'u1' }
+    await run(write, { host: [jsonReply(live(hostCopy()))] })
+    expect(JSON.parse(hostServer.requests[0]?.body ?? '')).toEqual([
+      { op: 'test', path: '/metadata/uid', value: 'u1' },
+      { op: 'remove', path: '/data/a' },
+    ])
+  })
+
+  test('a status goes to the status subresource', async () => {
+    await run(writes.status(), { intent: { target: virtualTarget }, tenant: [jsonReply(live(hostCopy()))] })
+    expect(tenantServer.requests[0]?.path).toBe('/api/v1/namespaces/default/pods/web/status')
+  })
+
+  test('of an object that is gone is a conflict', async () => {
+    expect(await run(writes.patch(), { host: [notFound] })).toMatchObject({ result: 'conflict' })
+  })
+})
+
+describe('bind', () => {
+  const assigned = statusReply(409, {
+    reason: 'Conflict',
+    message: 'Operation cannot be fulfilled on pods/binding "web": pod web is already assigned to node "node-1"',
+  })
+  const podOn = (nodeName: string, uid: string): KubeObject => live({ metadata: {}, spec: { nodeName } }, { uid })
+  const intent = { target: virtualTarget }
+
+  test('sends the uid along', async () => {
+    const created = jsonReply({ kind: 'Status', status: 'Success' })
+    expect(await run(writes.bind('u1'), { intent, tenant: [created] })).toEqual({ result: 'done', uid: 'u1' })
+    expect(JSON.parse(tenantServer.requests[0]?.body ?? '')).toMatchObject({
+      metadata: { uid: 'u1' },
+      target: { name: 'node-1' },
+    })
+  })
+
+  test.each([
+    { bound: 'to this node before', pod: podOn('node-1', 'u1'), result: 'done' },
+    { bound: 'to another node', pod: podOn('node-2', 'u1'), result: 'conflict' },
+    { bound: 'as another pod of the name', pod: podOn('node-1', 'u2'), result: 'conflict' },
+  ])('a pod bound $bound: $result', async ({ pod, result }) => {
+    expect(await run(writes.bind('u1'), { intent, tenant: [assigned, jsonReply(pod)] })).toMatchObject({ result })
+  })
+})
+
+describe('delete', () => {
+  const confirm: Write = {
+    op: 'delete',
+    uid: 'u1',
+    gracePeriodSeconds: 0,
+    proof: { kind: 'confirm-absent', counterpart: virtualTarget, uid: 'virtual-1' },
+  }
+  const deleted = jsonReply({ kind: 'Status', status: 'Success' })
+
+  test('carries uid and grace period', async () => {
+    const write: Write = { op: 'delete', uid: 'u1', gracePeriodSeconds: 5, proof: { kind: 'tombstone', seq: 3 } }
+    expect(await run(write, { host: [deleted] })).toEqual({ result: 'done', uid: 'u1' })
+    expect(JSON.parse(hostServer.requests[0]?.body ?? '')).toMatchObject({
+      preconditions: { uid: 'u1' },
+      gracePeriodSeconds: 5,
+    })
+  })
+
+  test('of an object that is gone, or that is another one by now, is done', async () => {
+    expect(await run(writes.remove(), { host: [notFound] })).toEqual({ result: 'done', uid: 'u1' })
+    const other = statusReply(409, {
+      reason: 'Conflict',
+      message:
+        'Operation cannot be fulfilled on Pod "web": the UID in the precondition (u1) does not match the UID in record (u2). The object might have been deleted and then recreated',
+    })
+    expect(await run(writes.remove(), { host: [other] })).toEqual({ result: 'done', uid: 'u1' })
+  })
+
+  test('answered with 404 by something that is not the API is tried again', async () => {
+    expect(
+      await run(writes.remove(), { host: [(response) => response.writeHead(404).end('no such host')] }),
+    ).toMatchObject({
+      result: 'retry',
+    })
+  })
+
+  test('goes on when the counterpart is confirmed absent, or is another one', async () => {
+    expect(await run(confirm, { tenant: [notFound], host: [deleted] })).toMatchObject({ result: 'done' })
+    const other = jsonReply(live(hostCopy(), { uid: 'virtual-2' }))
+    expect(await run(confirm, { tenant: [other], host: [deleted] })).toMatchObject({ result: 'done' })
+  })
+
+  test.each<{ answer: string; reply: Reply; expected: object }>([
+    {
+      answer: 'the counterpart itself',
+      reply: jsonReply(live(hostCopy(), { uid: 'virtual-1' })),
+      expected: { result: 'parked', reason: 'StillPresent' },
+    },
+    { answer: 'no connection', reply: resetReply, expected: { result: 'retry' } },
+    { answer: '401', reply: statusReply(401), expected: { result: 'parked', reason: 'Unauthorized' } },
+    { answer: '503', reply: statusReply(503), expected: { result: 'retry' } },
+    {
+      answer: 'that the kind is not served',
+      reply: statusReply(404, { reason: 'NotFound', message: 'the server could not find …', details: {} }),
+      expected: { result: 'parked', reason: 'Unsupported' },
+    },
+    {
+      answer: 'a 404 of something else',
+      reply: (response) => response.writeHead(404).end('404 page not found'),
+      expected: { result: 'retry' },
+    },
+  ])('deletes nothing when the other side answers $answer', async ({ reply, expected }) => {
+    // Twice: the client answers 401 with fresh credentials once.
+    expect(await run(confirm, { tenant: [reply, reply] })).toMatchObject(expected)
+    expect(hostServer.requests).toEqual([])
+  })
+
+  test('deletes nothing on the word of another cluster', async () => {
+    const kubeSystem = jsonReply({ metadata: { name: 'kube-system', uid: 'cluster-2' } })
+    expect(await run(confirm, { tenant: [notFound, kubeSystem], clusterIdentity: 'cluster-1' })).toMatchObject({
+      result: 'parked',
+      reason: 'StillPresent',
+    })
+    expect(hostServer.requests).toEqual([])
+  })
+})
+
+describe('announce', () => {
+  const intent = { target: { ...virtualTarget, resource: 'events', name: 'web.1' } }
+  const told = { metadata: { name: 'web.1', uid: 'host-1', resourceVersion: '42' }, count: 4, lastTimestamp: 't1' }
+
+  test('creates the Event', async () => {
+    expect(await run(writes.announce(), { intent, tenant: [jsonReply(told)] })).toEqual(made)
+  })
+
+  test('raises the count of the one that is there', async () => {
+    const write = writes.announce()
+    if (write.op === 'announce') Object.assign(write.body, { lastTimestamp: 't2', message: 'again' })
+    expect(await run(write, { intent, tenant: [exists, jsonReply(told), jsonReply(told)] })).toEqual(made)
+    expect(JSON.parse(tenantServer.requests[2]?.body ?? '')).toEqual({
+      count: 5,
+      lastTimestamp: 't2',
+      message: 'again',
+    })
+  })
+
+  test('does not count the same news twice', async () => {
+    const write = writes.announce()
+    if (write.op === 'announce') Object.assign(write.body, { lastTimestamp: 't1' })
+    expect(await run(write, { intent, tenant: [exists, jsonReply(told)] })).toEqual(made)
+    expect(tenantServer.requests).toHaveLength(2)
+  })
+})
+
+test('a kind that this build does not know is refused', async () => {
+  const intent = { target: { ...virtualTarget, resource: 'widgets.example' } }
+  expect(await run(writes.patch(), { intent })).toMatchObject({ result: 'refused', reason: 'Unsupported' })
+})
+
+test('an aborted call is nobody’s result', async () => {
+  const controller = new AbortController()
+  controller.abort(new Error('lease lost'))
+  const route = { client: tenant, hostNamespace: HOST_NAMESPACE }
+  const deps = {
+    host,
+    route,
+    unseal: (_: ObjectKey, object: KubeObject) => object,
+    signal: controller.signal,
+    timeoutMs: 1,
+  }
+  await expect(execute(intentOf(writes.create()), deps)).rejects.toThrow('lease lost')
+})

@@ -1,0 +1,143 @@
+import { describe, expect, test } from 'vitest'
+import type { Write } from '#libs/events'
+import type { JsonObject, KubeObject, ObjectKey } from '#libs/kube-model'
+import { refusal } from './guard.ts'
+import { HOST_NAMESPACE, TENANT, hostCopy, intentOf, writes } from './testing/intents.ts'
+
+const tenant = { hostNamespace: HOST_NAMESPACE }
+const hostTarget = intentOf(writes.create()).target
+const virtualTarget: ObjectKey = {
+  tenant: TENANT,
+  side: 'virtual',
+  resource: 'pods',
+  namespace: 'default',
+  name: 'web',
+}
+
+const check = (target: ObjectKey, write: Write): string | undefined => refusal({ target, write }, tenant)?.reason
+
+const copyWith = (metadata: Partial<KubeObject['metadata']>): Write => {
+  const copy = hostCopy()
+  return writes.create({ ...copy, metadata: { ...copy.metadata, ...metadata } })
+}
+const patchOf = (body: JsonObject | JsonObject[]): Write => ({ op: 'patch', patchType: 'merge', body, uid: 'u1' })
+
+describe('lets through', () => {
+  test.each<{ what: string; target: ObjectKey; write: Write }>([
+    { what: 'a stamped copy in the tenant’s namespace', target: hostTarget, write: writes.create() },
+    { what: 'a patch of a copy', target: hostTarget, write: patchOf({ spec: { a: 1 } }) },
+    { what: 'labels of a copy', target: hostTarget, write: patchOf({ metadata: { labels: { app: 'x', old: null } } }) },
+    { what: 'a delete with proof', target: hostTarget, write: writes.remove() },
+    { what: 'a binding', target: virtualTarget, write: writes.bind() },
+    { what: 'a status', target: virtualTarget, write: writes.status() },
+    {
+      what: 'an announcement',
+      target: { ...virtualTarget, resource: 'events', name: 'web.1' },
+      write: writes.announce(),
+    },
+    {
+      what: 'a virtual node',
+      target: { ...virtualTarget, resource: 'nodes', namespace: '', name: 'n' },
+      write: writes.create({ metadata: { name: 'n' } }),
+    },
+  ])('$what', ({ target, write }) => {
+    expect(check(target, write)).toBeUndefined()
+  })
+})
+
+describe('refuses as outside the tenant', () => {
+  test.each<{ what: string; target: ObjectKey; write: Write }>([
+    { what: 'another host namespace', target: { ...hostTarget, namespace: 'kube-system' }, write: writes.create() },
+    {
+      what: 'a cluster-scoped host object',
+      target: { ...hostTarget, resource: 'nodes', namespace: '' },
+      write: writes.create(),
+    },
+    { what: 'a copy without a namespace', target: { ...hostTarget, namespace: '' }, write: writes.create() },
+    {
+      what: 'a kind that is not written',
+      target: { ...hostTarget, resource: 'rolebindings.rbac.authorization.k8s.io' },
+      write: writes.create(),
+    },
+    {
+      what: 'a name that is a property of every object',
+      target: { ...hostTarget, resource: 'constructor' },
+      write: writes.create(),
+    },
+    { what: 'a host status', target: hostTarget, write: writes.status() },
+    { what: 'a binding on the host', target: hostTarget, write: writes.bind() },
+    { what: 'a pod made in the tenant’s cluster', target: virtualTarget, write: writes.create() },
+    { what: 'a body with another name', target: hostTarget, write: copyWith({ name: 'other' }) },
+    { what: 'a body in another namespace', target: hostTarget, write: copyWith({ namespace: 'kube-system' }) },
+    { what: 'a body without stamps', target: hostTarget, write: copyWith({ labels: {} }) },
+    {
+      what: 'a body of another tenant',
+      target: hostTarget,
+      write: copyWith({ labels: { 'causeway.dev/tenant': 'b' } }),
+    },
+    { what: 'a patch that renames', target: hostTarget, write: patchOf({ metadata: { name: 'other' } }) },
+    {
+      what: 'a patch that takes the stamp off',
+      target: hostTarget,
+      write: patchOf({ metadata: { labels: { 'causeway.dev/tenant': null } } }),
+    },
+    { what: 'a patch that takes all labels off', target: hostTarget, write: patchOf({ metadata: { labels: null } }) },
+    {
+      what: 'a patch that replaces all labels',
+      target: hostTarget,
+      write: patchOf({ metadata: { labels: { $patch: 'replace' } } }),
+    },
+    { what: 'a patch without metadata left', target: hostTarget, write: patchOf({ metadata: null }) },
+    { what: 'a JSON patch of the whole', target: hostTarget, write: patchOf([{ op: 'replace', path: '', value: {} }]) },
+    {
+      what: 'a JSON patch of the stamp',
+      target: hostTarget,
+      write: patchOf([{ op: 'remove', path: '/metadata/labels/causeway.dev~1tenant' }]),
+    },
+    {
+      what: 'a JSON patch that moves the labels away',
+      target: hostTarget,
+      write: patchOf([{ op: 'move', from: '/metadata/labels', path: '/data' }]),
+    },
+    {
+      what: 'a proof about another tenant’s object',
+      target: hostTarget,
+      write: {
+        op: 'delete',
+        uid: 'u',
+        proof: { kind: 'confirm-absent', counterpart: { ...virtualTarget, tenant: 'b' } },
+      },
+    },
+    {
+      what: 'a proof about an object outside the host namespace',
+      target: virtualTarget,
+      write: {
+        op: 'delete',
+        uid: 'u',
+        proof: { kind: 'confirm-absent', counterpart: { ...hostTarget, namespace: 'other' } },
+      },
+    },
+  ])('$what', ({ target, write }) => {
+    expect(check(target, write)).toBe('OutsideTenant')
+  })
+})
+
+describe('refuses as poison', () => {
+  test.each<{ what: string; target: ObjectKey; write: Write }>([
+    { what: 'a delete without a uid', target: hostTarget, write: writes.remove('') },
+    { what: 'a patch without a uid', target: hostTarget, write: writes.patch('') },
+    { what: 'a binding without a uid', target: virtualTarget, write: writes.bind('') },
+    {
+      what: 'a delete whose proof has no place in the log',
+      target: hostTarget,
+      write: { op: 'delete', uid: 'u', proof: { kind: 'state', seq: 0 } },
+    },
+    {
+      what: 'a delete without a proof',
+      target: hostTarget,
+      write: { op: 'delete', uid: 'u' } as unknown as Write,
+    },
+  ])('$what', ({ target, write }) => {
+    expect(check(target, write)).toBe('PoisonMessage')
+  })
+})

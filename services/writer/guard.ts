@@ -1,0 +1,107 @@
+import type { LoggedIntent, Write } from '#libs/events'
+import type { JsonObject, ObjectKey } from '#libs/kube-model'
+import { isAllowed, writeName } from './allowed-writes.ts'
+import { type Settled, refused } from './result.ts'
+import { TENANT_LABEL } from './ownership.ts'
+
+/**
+ * The blast wall: whatever decided on a write, this stands between it and the APIs. It looks at the intent and the
+ * tenant's host namespace only, never at what the intent says about itself.
+ * @returns the refusal, or undefined when the write may be made
+ */
+export function refusal(
+  intent: Pick<LoggedIntent, 'target' | 'write'>,
+  tenant: { hostNamespace: string },
+): Settled | undefined {
+  const { target, write } = intent
+  if (!isAllowed(target.side, target.resource, write)) {
+    return outside(`a ${writeName(write)} of ${target.resource} is never made on the ${target.side} side`)
+  }
+  if (target.side === 'host' && (target.namespace === '' || target.namespace !== tenant.hostNamespace)) {
+    return outside(`namespace "${target.namespace}" is not the host namespace of tenant ${target.tenant}`)
+  }
+  switch (write.op) {
+    case 'create':
+    case 'announce':
+      return refuseBody(target, write)
+    case 'patch':
+      return write.uid === '' ? unguarded('patch') : refusePatch(target, write.body)
+    case 'bind':
+      return write.uid === '' ? unguarded('bind') : undefined
+    case 'delete':
+      return write.uid === '' ? unguarded('delete') : refuseProof(target, { write, ...tenant })
+  }
+}
+
+function refuseBody(target: ObjectKey, write: Extract<Write, { op: 'create' | 'announce' }>): Settled | undefined {
+  const { metadata } = write.body
+  if (typeof metadata !== 'object' || metadata === null || metadata.name !== target.name) {
+    return outside(`the body is of another name than its target "${target.name}"`)
+  }
+  if ((metadata.namespace ?? '') !== target.namespace) {
+    return outside(`the body is of namespace "${metadata.namespace ?? ''}", its target of "${target.namespace}"`)
+  }
+  if (target.side === 'host' && metadata.labels?.[TENANT_LABEL] !== target.tenant) {
+    return outside(`the body does not carry the stamp of tenant ${target.tenant}`)
+  }
+  return undefined
+}
+
+/** A patch must not rename, move or take the stamp off. */
+function refusePatch(target: ObjectKey, body: JsonObject | JsonObject[]): Settled | undefined {
+  if (Array.isArray(body)) {
+    const touched = body.flatMap((step) => [step['path'], step['from']]).find((path) => isIdentityPath(target, path))
+    return touched === undefined ? undefined : outside(`the patch changes ${JSON.stringify(touched)}`)
+  }
+  const metadata = body['metadata'] as JsonObject | null | undefined
+  if (metadata === undefined) return undefined
+  if (metadata === null || typeof metadata !== 'object') return outside('the patch removes the metadata')
+  for (const [field, own] of [
+    ['name', target.name],
+    ['namespace', target.namespace],
+  ] as const) {
+    if (field in metadata && metadata[field] !== own) return outside(`the patch changes metadata.${field}`)
+  }
+  if (target.side === 'virtual' || !('labels' in metadata)) return undefined
+  const labels = metadata['labels'] as JsonObject | null
+  if (labels === null || typeof labels !== 'object' || '$patch' in labels || '$patch' in metadata) {
+    return outside('the patch removes the stamps')
+  }
+  if (TENANT_LABEL in labels && labels[TENANT_LABEL] !== target.tenant) return outside('the patch changes the stamp')
+  return undefined
+}
+
+function isIdentityPath(target: ObjectKey, path: unknown): boolean {
+  if (typeof path !== 'string') return false
+  const always = ['', '/metadata', '/metadata/name', '/metadata/namespace']
+  const stamps = ['/metadata/labels', `/metadata/labels/${TENANT_LABEL.replaceAll('/', '~1')}`]
+  return always.includes(path) || (target.side === 'host' && stamps.includes(path))
+}
+
+function refuseProof(
+  target: ObjectKey,
+  deletion: { write: Extract<Write, { op: 'delete' }>; hostNamespace: string },
+): Settled | undefined {
+  const { proof } = deletion.write
+  switch (proof?.kind) {
+    case 'tombstone':
+    case 'state':
+      return proof.seq > 0 ? undefined : refused('PoisonMessage', 'a delete whose proof has no place in the log')
+    case 'confirm-absent': {
+      const { counterpart } = proof
+      const isOther = counterpart.tenant === target.tenant && counterpart.side !== target.side
+      const isInside = counterpart.side === 'virtual' || counterpart.namespace === deletion.hostNamespace
+      return isOther && isInside ? undefined : outside('the proof names an object that is not the counterpart')
+    }
+    default:
+      return refused('PoisonMessage', 'a delete without a proof that this build knows')
+  }
+}
+
+function outside(message: string): Settled {
+  return refused('OutsideTenant', message)
+}
+
+function unguarded(op: string): Settled {
+  return refused('PoisonMessage', `a ${op} without the uid of its object`)
+}

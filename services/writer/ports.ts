@@ -1,0 +1,27 @@
+import type { KubeClient } from '#libs/kube'
+import type { KubeObject, ObjectKey } from '#libs/kube-model'
+
+/** The calls that the writer makes. */
+export type WriterClient = Pick<KubeClient, 'get' | 'create' | 'patch' | 'bind' | 'delete' | 'clusterIdentity'>
+
+/** Where a tenant's writes go. */
+export type TenantRoute = {
+  /** Calls to the tenant's API. */
+  client: WriterClient
+  /** The one host namespace in which its objects land. */
+  hostNamespace: string
+  /** Share of the host's API relative to other tenants. @default 1 */
+  weight?: number
+  /** Identity of the cluster since onboarding: absence reported by another cluster proves nothing. */
+  clusterIdentity?: string
+}
+
+/** Which tenants there are, right now. */
+export type TenantDirectory = {
+  host(): WriterClient
+  /** Undefined for a tenant that is not registered. */
+  tenant(name: string): TenantRoute | undefined
+}
+
+/** Opens what is sealed in the log; objects that are not sealed come back as they are. */
+export type Unseal = (key: ObjectKey, object: KubeObject) => KubeObject
