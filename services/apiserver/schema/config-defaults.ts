@@ -35,6 +35,12 @@ function defaultNamespace(namespace: JsonObject): void {
   if (name !== '') ensureObject(metadata, 'labels')['kubernetes.io/metadata.name'] = name
 }
 
+/** A node offers what it has, unless it says otherwise. */
+function defaultNode(node: JsonObject): void {
+  const status = asObject(node['status'])
+  if (isObject(status['capacity'])) setDefault(status, 'allocatable', { ...status['capacity'] })
+}
+
 function defaultLimitRange(range: JsonObject): void {
   for (const item of objectsIn(asObject(range['spec'])['limits'])) {
     if (item['type'] !== 'Container') continue
@@ -90,6 +96,7 @@ const withFields =
 export const CONFIG_DEFAULTS: Record<string, (object: JsonObject) => void> = {
   Secret: defaultSecret,
   Namespace: defaultNamespace,
+  Node: defaultNode,
   PersistentVolume: defaultPersistentVolume,
   PersistentVolumeClaim: defaultClaim,
   LimitRange: defaultLimitRange,
