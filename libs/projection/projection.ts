@@ -88,6 +88,23 @@ export class Projection {
     return change.key.side === 'virtual' ? foldVirtual(this, change) : foldHost(this, change)
   }
 
+  /**
+   * Says which tenant has this name now. What was folded in of an earlier one of the same name is forgotten: its
+   * objects are not the new one's.
+   */
+  bindTenant(name: string, uid: string): void {
+    const bound = this.#database.prepare<[string], { uid: string }>('SELECT uid FROM tenants WHERE name = ?').get(name)
+    if (bound?.uid === uid) return
+    this.#begin()
+    if (bound !== undefined) {
+      for (const table of ['objects', 'refs', 'synced', 'bases', 'pending']) {
+        this.#database.prepare(`DELETE FROM ${table} WHERE tenant = ?`).run(name)
+      }
+      this.objects.forgetCache()
+    }
+    this.#database.prepare('INSERT OR REPLACE INTO tenants VALUES (?, ?)').run(name, uid)
+  }
+
   /** What a decision about a key looks at. */
   view(tenant: TenantContext, ref: ObjectRef, waitedMs: number): View {
     const base = this.base({ tenant: tenant.name, ref })

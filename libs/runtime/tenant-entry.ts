@@ -3,6 +3,8 @@ import { z } from 'zod'
 /** A tenant as registered. The kubeconfig itself stays in its file: only watcher and writer read it. */
 export const tenantEntrySchema = z.strictObject({
   name: z.string().min(1),
+  /** Tells this tenant from an earlier one of the same name. */
+  uid: z.string().min(1),
   /** The host namespace that all of the tenant's objects land in. */
   hostNamespace: z.string().min(1),
   /** Path of the tenant's kubeconfig. */

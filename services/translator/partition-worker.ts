@@ -7,6 +7,7 @@ import {
   decodeOutcome,
   encodeIntent,
   partitionFilters,
+  partitionOf,
 } from '#libs/events'
 import { type Bus, type Publisher, originOf, readLast, readOrdered } from '#libs/bus'
 import type { Clock } from '#libs/kernel'
@@ -21,6 +22,7 @@ import type { TranslatorMetrics } from './metrics.ts'
 
 export type PartitionWorkerOptions = {
   partition: number
+  partitions: number
   fence: number
   bus: Bus
   publisher: Publisher
@@ -32,7 +34,7 @@ export type PartitionWorkerOptions = {
   metrics: TranslatorMetrics
   /** A registered tenant, `undefined` for one that is not (yet). */
   tenant(name: string): TenantContext | undefined
-  tenants(): string[]
+  tenants(): { name: string; uid: string }[]
   /** Stores how far a stream is processed, under the fence. Rejects when the partition has another owner. */
   storePosition(stream: StreamName, seq: number): Promise<void>
   signal: AbortSignal
@@ -84,7 +86,7 @@ export class PartitionWorker {
   async run(): Promise<void> {
     const { projection, signal } = this.#options
     if (projection.fresh) await this.#fill()
-    for (const tenant of this.#options.tenants()) this.sweepTenant(tenant)
+    for (const tenant of this.#options.tenants()) this.takeTenant(tenant)
     const changes = this.#read(STREAMS.changes)
     const outcomes = this.#read(STREAMS.outcomes)
     this.#pending = () => changes.reader.pending + outcomes.reader.pending
@@ -98,10 +100,13 @@ export class PartitionWorker {
     }
   }
 
-  /** Decides about every object of a tenant again, in slices between live changes. */
-  sweepTenant(tenant: string): void {
-    this.#sweep.push(...this.#options.projection.keysOf(tenant))
-    this.#alarm.set(this.#options.clock.now())
+  /** Takes a registered tenant in: every object of it is decided about, in slices between live changes. */
+  takeTenant(tenant: { name: string; uid: string }): void {
+    const { projection, clock, partition, partitions } = this.#options
+    if (partitionOf(tenant.name, partitions) !== partition) return
+    projection.bindTenant(tenant.name, tenant.uid)
+    this.#sweep.push(...projection.keysOf(tenant.name))
+    this.#alarm.set(clock.now())
   }
 
   /** Fills an empty projection from STATE and takes over the positions that it stands for. */

@@ -53,7 +53,7 @@ export function plan(
         result.puts.push(waiting(row, decision.limitMs, context.now))
         break
       case 'reject':
-        if (row?.reason !== decision.reason || row.message !== decision.message) {
+        if (row === undefined || row.reason !== decision.reason || row.message !== decision.message) {
           result.puts.push(rejection(decision, context.now))
           result.rejected.push({ reason: decision.reason, message: decision.message })
         }

@@ -1,0 +1,47 @@
+import { parsePipelineConfig } from '#libs/config'
+import { ConfigError } from '#libs/kernel'
+import { createLogger } from '#libs/telemetry'
+import { serveHealth } from './health-server.ts'
+import { type RoleContext, openRoleContext } from './role-context.ts'
+import type { Role } from './role.ts'
+import { runService } from './run-service.ts'
+
+/**
+ * The whole life of a process that runs one or more roles: settings from the environment, logs, one connection to the
+ * log, health endpoint, graceful stop. Settings that are wrong are listed on standard error, with exit status 2.
+ */
+export async function runPipelineService(
+  name: string,
+  startRoles: (context: RoleContext) => Promise<Role[]>,
+): Promise<void> {
+  let config
+  try {
+    config = parsePipelineConfig(process.env)
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    for (const problem of error.problems) process.stderr.write(`${name}: ${problem}\n`)
+    process.exitCode = 2
+    return
+  }
+  const { http, log } = config
+  const logger = createLogger({ service: name, ...log })
+  const settings = config
+  await runService({
+    name,
+    logger,
+    start: async (signal) => {
+      const context = await openRoleContext(settings, { name, logger, signal })
+      const roles = await startRoles(context)
+      const health = await serveHealth({ ...http, roles: () => roles, metrics: () => context.metrics.metrics() })
+      logger.info({ url: health.url }, 'serving health')
+      return {
+        roles,
+        close: async () => {
+          for (const role of roles) await role.close()
+          await health.close()
+          await context.close()
+        },
+      }
+    },
+  })
+}

@@ -1,0 +1,94 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { createPublisher, openPositions } from '#libs/bus'
+import { Projection } from '#libs/projection'
+import { type OwnedPartition, type Role, type RoleContext, ownPartitions } from '#libs/runtime'
+import { createTranslatorMetrics } from './metrics.ts'
+import { PartitionWorker, ProjectionOutdated } from './partition-worker.ts'
+
+/** How often lag and parked counts are measured. */
+const GAUGES_EVERY_MS = 5_000
+
+/** Starts translating the partitions that nobody else does. */
+export async function startTranslator(context: RoleContext): Promise<Role> {
+  const { bus, config, clock, random, directory } = context
+  const logger = context.logger.child({ component: 'translator' })
+  const metrics = createTranslatorMetrics(context.metrics)
+  const publisher = createPublisher(bus, {
+    clock,
+    onResend: (resend) => logger.warn({ ...resend }, 'messages sent again'),
+  })
+  const positions = await openPositions<number>(bus, { replicas: config.replicas })
+  const workers = new Map<number, { worker: PartitionWorker; projection: Projection }>()
+
+  const work = async (owned: OwnedPartition): Promise<void> => {
+    const { partition, fence, signal } = owned
+    const path = join(config.dataDir, `projection-${config.partitions}-${partition}.sqlite`)
+    const projection = new Projection({
+      path,
+      vault: context.vault,
+      hostNamespaceOf: (tenant) => directory.tenant(tenant)?.hostNamespace,
+    })
+    const worker = new PartitionWorker({
+      partition,
+      partitions: config.partitions,
+      fence,
+      bus,
+      publisher,
+      projection,
+      vault: context.vault,
+      clock,
+      random,
+      logger,
+      metrics,
+      signal,
+      tenant: (name) => directory.context(name),
+      tenants: () => directory.tenants(),
+      storePosition: (stream, value) => positions.store(`translator.${stream}.${partition}`, { fence, value }),
+    })
+    workers.set(partition, { worker, projection })
+    try {
+      await worker.run()
+      projection.close()
+    } catch (error) {
+      projection.abandon()
+      if (error instanceof ProjectionOutdated)
+        for (const file of [path, `${path}-wal`, `${path}-shm`]) rmSync(file, { force: true })
+      throw error
+    } finally {
+      workers.delete(partition)
+    }
+  }
+
+  const unsubscribe = directory.subscribe((event) => {
+    if (event.type === 'removed') return
+    for (const { worker } of workers.values()) worker.takeTenant(event.tenant)
+  })
+  const gauges = setInterval(() => {
+    const parked = new Map<string, number>()
+    for (const [partition, { worker, projection }] of workers) {
+      metrics.lag(partition, worker.lag)
+      for (const { reason, count } of projection.pending.parkedByReason())
+        parked.set(reason, (parked.get(reason) ?? 0) + count)
+    }
+    metrics.parked(parked)
+  }, GAUGES_EVERY_MS)
+
+  const owner = await ownPartitions({ bus, config, role: 'translator', logger, clock, random, work })
+  return {
+    name: 'translator',
+    notReady: () => {
+      if (!bus.isConnected()) return ['not connected to NATS']
+      const behind = [...workers].filter(([, { worker }]) => !worker.caughtUp).map(([partition]) => partition)
+      return behind.length === 0 ? [] : [`partitions still catching up: ${behind.join(', ')}`]
+    },
+    done: owner.done,
+    close: async () => {
+      unsubscribe()
+      clearInterval(gauges)
+      await owner.close()
+      await publisher.flush()
+      publisher.close()
+    },
+  }
+}
