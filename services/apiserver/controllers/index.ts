@@ -1,4 +1,3 @@
-import { cloneJson } from '#libs/kernel'
 import type { Clock } from '#libs/kernel'
 import type { ClusterApi } from '../cluster-api.ts'
 import type { Controller, ControllerContext, ControllerLog, ControllerResource } from './controller-context.ts'
@@ -30,7 +29,7 @@ export function startControllers(api: ClusterApi, options: ControllersOptions): 
   const informers = createInformers(api)
   const graph = createObjectGraph(api, options.resources)
   const { clock, log, random = Math.random } = options
-  const context: ControllerContext = { api: withOwnCopies(api), informers, clock, log, random }
+  const context: ControllerContext = { api, informers, clock, log, random }
   const controllers = [
     startServiceAccountController(context, options.caCertificate),
     startNamespaceController(context, graph),
@@ -46,14 +45,5 @@ export function startControllers(api: ClusterApi, options: ControllersOptions): 
       graph.close()
       informers.close()
     },
-  }
-}
-
-/** The server may change what it is given; controllers pass on parts of shared objects. */
-function withOwnCopies(api: ClusterApi): ClusterApi {
-  return {
-    ...api,
-    create: (resource, namespace, object) => api.create(resource, namespace, cloneJson(object)),
-    update: (resource, object, options) => api.update(resource, cloneJson(object), options),
   }
 }

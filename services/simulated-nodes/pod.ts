@@ -1,0 +1,85 @@
+import type { KubeObject } from '#libs/kube-model'
+
+export type Condition = {
+  type: string
+  status: 'True' | 'False' | 'Unknown'
+  reason?: string
+  message?: string
+  lastProbeTime?: string | null
+  lastTransitionTime?: string
+}
+
+export type Container = {
+  name: string
+  image?: string
+  restartPolicy?: string
+  envFrom?: { configMapRef?: NameReference; secretRef?: NameReference }[]
+  env?: { valueFrom?: { configMapKeyRef?: NameReference; secretKeyRef?: NameReference } }[]
+}
+
+export type NameReference = { name?: string; optional?: boolean }
+
+export type Toleration = { key?: string; operator?: string; value?: string; effect?: string }
+
+export type NodeSelectorTerm = {
+  matchExpressions?: { key: string; operator: string; values?: string[] }[]
+  matchFields?: { key: string; operator: string; values?: string[] }[]
+}
+
+/** A pod, the fields that the simulation reads. */
+export type Pod = KubeObject & {
+  spec?: {
+    nodeName?: string
+    schedulerName?: string
+    schedulingGates?: unknown[]
+    nodeSelector?: Record<string, string>
+    affinity?: {
+      nodeAffinity?: { requiredDuringSchedulingIgnoredDuringExecution?: { nodeSelectorTerms?: NodeSelectorTerm[] } }
+    }
+    tolerations?: Toleration[]
+    restartPolicy?: string
+    hostNetwork?: boolean
+    readinessGates?: { conditionType: string }[]
+    initContainers?: Container[]
+    containers?: Container[]
+    volumes?: Volume[]
+  }
+  status?: {
+    phase?: string
+    podIP?: string
+    startTime?: string
+    conditions?: Condition[]
+    containerStatuses?: unknown[]
+  }
+}
+
+export type Volume = {
+  configMap?: NameReference
+  secret?: { secretName?: string; optional?: boolean }
+  projected?: { sources?: { configMap?: NameReference; secret?: NameReference }[] }
+}
+
+/** A node, the fields that scheduling reads. */
+export type Node = KubeObject & {
+  spec?: { unschedulable?: boolean; taints?: { key: string; value?: string; effect: string }[] }
+  status?: {
+    allocatable?: Record<string, string>
+    addresses?: { type: string; address: string }[]
+    conditions?: Condition[]
+  }
+}
+
+/** Whether the pod's containers ended for good. */
+export function isFinished(pod: Pod): boolean {
+  return pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed'
+}
+
+/** Milliseconds since the epoch as an API time: whole seconds, UTC. */
+export function toTimestamp(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`
+}
+
+/** `namespace/name`. */
+export function podKey(pod: KubeObject): string {
+  return `${pod.metadata.namespace ?? ''}/${pod.metadata.name ?? ''}`
+}
