@@ -209,18 +209,39 @@ export class ApiError extends Error {
     })
   }
 
-  static notAcceptable(message: string): ApiError {
-    return new ApiError({ code: 406, reason: 'NotAcceptable', message })
+  /** None of the formats that the client accepts is served. */
+  static notAcceptable(accepted: readonly string[]): ApiError {
+    return new ApiError({
+      code: 406,
+      reason: 'NotAcceptable',
+      message: `406: Not Acceptable\n\nAvailable representations: ${accepted.join(', ')}`,
+      details: {},
+    })
   }
 
+  /** The client accepts a served format, but only in a shape (`as=`) that is not. */
+  static shapeNotAcceptable(accepted: readonly string[]): ApiError {
+    return new ApiError({
+      code: 406,
+      reason: 'NotAcceptable',
+      message: `only the following media types are accepted: ${accepted.join(', ')}`,
+    })
+  }
+
+  /** @param accepted absent: the route itself refuses the type, as PATCH does */
   static unsupportedMediaType(accepted?: readonly string[]): ApiError {
+    if (accepted === undefined) {
+      return new ApiError({
+        code: 415,
+        reason: 'UnsupportedMediaType',
+        message: '415: Unsupported Media Type',
+        details: {},
+      })
+    }
     return new ApiError({
       code: 415,
       reason: 'UnsupportedMediaType',
-      message:
-        accepted === undefined
-          ? '415: Unsupported Media Type'
-          : `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`,
+      message: `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`,
     })
   }
 

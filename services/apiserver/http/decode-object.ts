@@ -1,0 +1,58 @@
+import type { KubeObject } from '#libs/kube-model'
+import { ApiError } from '../api-error.ts'
+import type { ApiResource } from '../discovery/resources.ts'
+import { API_RESOURCES } from '../discovery/resources.ts'
+import { decodeProblems } from '../schema/decode.ts'
+import { parseObject } from './body.ts'
+import type { Exchange } from './exchange.ts'
+
+const SCHEME = 'k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30'
+
+const versions = new Set(API_RESOURCES.map(({ apiVersion }) => apiVersion))
+
+/**
+ * Reads a body as an object of the resource's kind. Unknown fields are warned of, or refused when the client wants
+ * that.
+ * @throws ApiError 400 or 415
+ */
+export function decodeObject(exchange: Exchange, text: string, resource: ApiResource): KubeObject {
+  const object = parseObject(exchange, text, resource.kind) as KubeObject
+  requireKind(object, resource)
+  const { typeErrors, unknown } = decodeProblems(resource, object)
+  if (typeErrors[0] !== undefined) throw cannotHandle(resource, typeErrors[0])
+  reportUnknown(exchange, unknown, (problem) => cannotHandle(resource, problem))
+  object.metadata ??= {}
+  return object
+}
+
+/** Handles unknown fields as the `fieldValidation` parameter wants. @throws what `refuse` makes of the problem */
+export function reportUnknown(
+  exchange: Exchange,
+  unknown: readonly string[],
+  refuse: (problem: string) => ApiError,
+): void {
+  const mode = exchange.query.get('fieldValidation') ?? 'Warn'
+  if (mode === 'Ignore' || unknown.length === 0) return
+  const texts = unknown.map((path) => `unknown field ${JSON.stringify(path)}`)
+  if (mode === 'Strict') throw refuse(`strict decoding error: ${texts.join(', ')}`)
+  for (const text of texts) exchange.warn(text)
+}
+
+/** `KIND in version "V" cannot be handled as a KIND`. */
+export function cannotHandle(resource: ApiResource, problem: string): ApiError {
+  const { kind, version } = resource
+  return ApiError.badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: ${problem}`)
+}
+
+function requireKind(object: KubeObject, resource: ApiResource): void {
+  const kind = object.kind || resource.kind
+  const apiVersion = object.apiVersion || resource.apiVersion
+  if (kind === resource.kind && apiVersion === resource.apiVersion) return
+  const version = apiVersion.split('/').at(-1) ?? ''
+  const problem = versions.has(apiVersion)
+    ? `converting (${version}.${kind}) to (${resource.group === '' ? 'core' : resource.group.split('.')[0]}.${resource.kind}): unknown conversion`
+    : `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme ${JSON.stringify(SCHEME)}`
+  throw ApiError.badRequest(
+    `${kind} in version ${JSON.stringify(version)} cannot be handled as a ${resource.kind}: ${problem}`,
+  )
+}

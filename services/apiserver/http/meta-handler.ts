@@ -1,0 +1,82 @@
+import { ApiError } from '../api-error.ts'
+import {
+  aggregatedDiscovery,
+  coreVersions,
+  groupDocument,
+  groupList,
+  resourceList,
+  rootPaths,
+  versionDocument,
+} from '../discovery/documents.ts'
+import { openapiIndex, openapiV2, openapiV3 } from '../discovery/openapi.ts'
+import type { Exchange } from './exchange.ts'
+import { wantsAggregatedDiscovery } from './negotiate.ts'
+import type { Route } from './route.ts'
+
+export type MetaRoute = Exclude<Route, { kind: 'resource' }>
+
+const AGGREGATED_TYPE = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
+const TEXT = 'text/plain; charset=utf-8'
+const HEALTH = /^\/(healthz|livez|readyz)(\/|$)/
+
+/** Health and version are open to everybody. */
+export function isOpenPath(path: string): boolean {
+  return HEALTH.test(path) || /^\/version\/?$/.test(path)
+}
+
+/**
+ * Answers what is not about objects: discovery, schemas, version, health.
+ * @param prefix path of the cluster's root, for links
+ * @throws ApiError
+ */
+export function handleMeta(exchange: Exchange, route: MetaRoute, prefix: string): void {
+  if (route.kind === 'other' && HEALTH.test(route.path)) {
+    exchange.send(200, 'ok', TEXT)
+    return
+  }
+  const answer = metaAnswer(exchange, route, prefix)
+  if (answer === undefined) {
+    exchange.send(404, '404 page not found\n', TEXT)
+    return
+  }
+  if (exchange.method !== 'GET' && exchange.method !== 'HEAD') throw ApiError.methodNotAllowed()
+  answer()
+}
+
+function metaAnswer(exchange: Exchange, route: MetaRoute, prefix: string): (() => void) | undefined {
+  switch (route.kind) {
+    case 'root':
+      return () => exchange.sendJson(200, rootPaths())
+    case 'core':
+      return () =>
+        sendDiscovery(exchange, 'core', coreVersions(exchange.header('host') ?? exchange.header(':authority') ?? ''))
+    case 'groups':
+      return () => sendDiscovery(exchange, 'named', groupList())
+    case 'group': {
+      const document = groupDocument(route.group)
+      return document === undefined ? undefined : () => exchange.sendJson(200, document)
+    }
+    case 'version':
+      return () => exchange.sendJson(200, resourceList(route))
+    case 'other':
+      return otherAnswer(exchange, route.path, prefix)
+  }
+}
+
+function sendDiscovery(exchange: Exchange, scope: 'core' | 'named', document: object): void {
+  if (wantsAggregatedDiscovery(exchange.header('accept'))) {
+    exchange.sendJson(200, aggregatedDiscovery(scope), { contentType: AGGREGATED_TYPE })
+  } else exchange.sendJson(200, document)
+}
+
+function otherAnswer(exchange: Exchange, path: string, prefix: string): (() => void) | undefined {
+  const clean = path.replace(/\/+$/, '')
+  if (clean === '/version') return () => exchange.sendJson(200, versionDocument())
+  if (clean === '/openapi/v2') return () => exchange.sendJson(200, openapiV2())
+  if (clean === '/openapi/v3') return () => exchange.sendJson(200, openapiIndex(prefix), { contentType: TEXT })
+  const match = /^\/openapi\/v3\/(?:api\/(?<core>[^/]+)|apis\/(?<group>[^/]+)\/(?<version>[^/]+))$/.exec(clean)
+  if (match?.groups === undefined) return undefined
+  const { core, group = '', version = '' } = match.groups
+  const document = openapiV3({ group: core === undefined ? group : '', version: core ?? version })
+  return document === undefined ? undefined : () => exchange.sendJson(200, document)
+}

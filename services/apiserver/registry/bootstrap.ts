@@ -1,0 +1,31 @@
+import type { KubeObject } from '#libs/kube-model'
+import type { ClusterApi } from '../cluster-api.ts'
+import type { Cluster } from './cluster.ts'
+
+const NAMESPACES = ['default', 'kube-node-lease', 'kube-public', 'kube-system']
+
+/** Makes what every cluster has from the start; what is there already stays as it is. */
+export function bootstrapCluster(cluster: Cluster, api: ClusterApi, port: number): void {
+  for (const name of NAMESPACES) {
+    if (api.get('namespaces', undefined, name) === undefined) {
+      api.create('namespaces', undefined, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+    }
+  }
+  if (api.get('services', 'default', 'kubernetes') === undefined) {
+    api.create('services', 'default', kubernetesService(cluster, port))
+  }
+}
+
+/** The Service under which pods find the API. */
+function kubernetesService(cluster: Cluster, port: number): KubeObject {
+  const address = cluster.network.firstAddress
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 'kubernetes', namespace: 'default', labels: { component: 'apiserver', provider: 'kubernetes' } },
+    spec: {
+      ports: [{ name: 'https', port: 443, targetPort: port }],
+      ...(cluster.network.mode === 'open' ? {} : { clusterIP: address }),
+    },
+  }
+}

@@ -1,0 +1,40 @@
+import type { KubeObject } from '#libs/kube-model'
+import type { ApiResource } from '../discovery/resources.ts'
+import { resourceByToken } from '../discovery/resources.ts'
+
+/** Resources that are another view of stored ones: served token to stored token. */
+const STORED_AS: Readonly<Record<string, string>> = { 'events.events.k8s.io': 'events' }
+
+/** Fields that two views of events name differently: core/v1 to events.k8s.io/v1. */
+const EVENT_FIELDS: readonly (readonly [core: string, named: string])[] = [
+  ['involvedObject', 'regarding'],
+  ['message', 'note'],
+  ['reportingComponent', 'reportingController'],
+  ['source', 'deprecatedSource'],
+  ['firstTimestamp', 'deprecatedFirstTimestamp'],
+  ['lastTimestamp', 'deprecatedLastTimestamp'],
+  ['count', 'deprecatedCount'],
+]
+
+/** The resource whose objects are stored when this one is written. */
+export function storageResource(resource: ApiResource): ApiResource {
+  return resourceByToken(STORED_AS[resource.token] ?? resource.token) ?? resource
+}
+
+/** A stored object as this resource serves it; the same object when nothing differs. */
+export function toServed(resource: ApiResource, object: KubeObject): KubeObject {
+  return convert(resource, object, { from: 0, to: 1 })
+}
+
+/** An object that a client sent as it is stored; the same object when nothing differs. */
+export function toStorage(resource: ApiResource, object: KubeObject): KubeObject {
+  return convert(storageResource(resource), object, { from: 1, to: 0 })
+}
+
+function convert(resource: ApiResource, object: KubeObject, side: { from: 0 | 1; to: 0 | 1 }): KubeObject {
+  if (object.apiVersion === resource.apiVersion && object.kind === resource.kind) return object
+  if (object.kind !== 'Event') return { ...object, apiVersion: resource.apiVersion, kind: resource.kind }
+  const names = new Map(EVENT_FIELDS.map((pair) => [pair[side.from], pair[side.to]]))
+  const converted = Object.entries(object).map(([field, value]) => [names.get(field) ?? field, value])
+  return { ...Object.fromEntries(converted), kind: resource.kind, apiVersion: resource.apiVersion } as KubeObject
+}

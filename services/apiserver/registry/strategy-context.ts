@@ -1,0 +1,43 @@
+import { AllocationError } from '../strategy/index.ts'
+import type { StrategyContext } from '../strategy/index.ts'
+import type { Cluster } from './cluster.ts'
+import { timestamp } from './cluster.ts'
+import { NODE_PORTS } from './service-network.ts'
+import type { Allocation } from './service-network.ts'
+
+/** What strategies may take from the cluster during one write. */
+export function strategyContext(cluster: Cluster): StrategyContext {
+  const { network } = cluster
+  // Nothing is in use before the object is stored, so one write must not take the same twice.
+  const addresses = new Set<string>()
+  const ports = new Set<number>()
+  return {
+    now: timestamp(cluster),
+    serviceClusterIP: network.mode,
+    allocateClusterIP: (wanted) => {
+      const address = take(network.address(wanted, addresses), {
+        allocated: 'provided IP is already allocated',
+        'out of range': 'the provided network does not match the current range',
+        full: 'range is full',
+      })
+      addresses.add(address)
+      return address
+    },
+    allocateNodePort: (wanted) => {
+      const port = take(network.nodePort(wanted, ports), {
+        allocated: 'provided port is already allocated',
+        'out of range': `provided port is not in the valid range. The range of valid ports is ${NODE_PORTS.first}-${NODE_PORTS.last}`,
+        full: 'range is full',
+      })
+      ports.add(port)
+      return port
+    },
+  }
+}
+
+type Problem = Extract<Allocation<unknown>, { problem: unknown }>['problem']
+
+function take<T>(allocation: Allocation<T>, messages: Record<Problem, string>): T {
+  if ('problem' in allocation) throw new AllocationError(messages[allocation.problem])
+  return allocation.value
+}
