@@ -3,6 +3,7 @@ import { type Msg, type Subscription, nuid } from '@nats-io/nats-core'
 import type { LogMessage } from '#libs/events'
 import type { Bus } from './connection.ts'
 import { parseDelivery, toLogMessage } from './message.ts'
+import { whileConnected } from './while-connected.ts'
 
 export type SessionOptions = {
   stream: string
@@ -93,8 +94,10 @@ export class ConsumerSession {
    */
   async endWhenIdle(): Promise<number | undefined> {
     const { stream } = this.#options
-    const { state } = await this.#bus.manager.streams.info(stream)
-    const { num_pending: pending, delivered } = await this.#bus.manager.consumers.info(stream, this.#consumer)
+    const { manager } = this.#bus
+    const { state } = await whileConnected(this.#bus, () => manager.streams.info(stream))
+    const consumer = await whileConnected(this.#bus, () => manager.consumers.info(stream, this.#consumer))
+    const { num_pending: pending, delivered } = consumer
     const idle = pending === 0 && delivered.consumer_seq === this.#consumerSeq && this.#buffer.length === 0
     return idle && this.#ended === undefined ? state.last_seq : undefined
   }
@@ -112,7 +115,7 @@ export class ConsumerSession {
       mem_storage: true,
       num_replicas: 1,
       max_waiting: 16,
-      ...(filterSubjects.length === 0 ? {} : { filter_subjects: [...filterSubjects] }),
+      filter_subjects: filterSubjects.length === 0 ? ['>'] : [...filterSubjects],
       ...(start === 'lastPerSubject'
         ? { deliver_policy: DeliverPolicy.LastPerSubject }
         : { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: Math.max(1, start.seq) }),
@@ -121,7 +124,7 @@ export class ConsumerSession {
       if (!connected) this.#end('disconnected')
     })
     try {
-      const info = await this.#bus.manager.consumers.add(stream, config)
+      const info = await whileConnected(this.#bus, () => this.#bus.manager.consumers.add(stream, config))
       this.#pending = info.num_pending
     } catch (error) {
       this.#end('closed')

@@ -4,6 +4,7 @@ import { type Clock, backoffDelay, errorMessage, systemClock } from '#libs/kerne
 import type { Bus } from './connection.ts'
 import { ConsumerSession } from './consumer-session.ts'
 import { BusError } from './errors.ts'
+import { untilConnected, whileConnected } from './while-connected.ts'
 
 /** Messages that a reader should have had and that are not in the stream. */
 export type Gap = {
@@ -137,6 +138,7 @@ class LogReader implements OrderedReader {
     const { signal, stream, filterSubjects = [], capacity = defaultCapacity } = this.#options
     let missingSince: number | undefined
     for (let attempt = 0; signal?.aborted !== true; attempt += 1) {
+      await untilConnected(this.#bus, signal)
       if (this.#bus.nats.isClosed()) throw new BusError('the connection to NATS was closed', { code: 'NatsClosed' })
       try {
         await this.#checkForGap()
@@ -144,7 +146,7 @@ class LogReader implements OrderedReader {
         this.#session = await ConsumerSession.open(this.#bus, { stream, filterSubjects, start, capacity })
         if (this.#session.ended === undefined) return this.#session
       } catch (error) {
-        if (error instanceof BusError) throw error
+        if (error instanceof BusError && error.retry === 'never') throw error
         if (error instanceof JetStreamApiError && error.code === streamNotFound) {
           missingSince ??= this.#clock.now()
           if (this.#clock.now() - missingSince > streamMissingPatienceMs) throw missing(stream, error)
@@ -160,7 +162,7 @@ class LogReader implements OrderedReader {
 
   async #checkForGap(): Promise<void> {
     const { stream, onGap } = this.#options
-    const { state } = await this.#bus.manager.streams.info(stream)
+    const { state } = await whileConnected(this.#bus, () => this.#bus.manager.streams.info(stream))
     const next = this.#lastSeq + 1
     // An emptied stream keeps its numbers: its first sequence is then one past its last.
     const kind = next > state.last_seq + 1 ? 'recreated' : next < state.first_seq ? 'truncated' : undefined
