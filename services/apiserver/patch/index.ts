@@ -1,5 +1,0 @@
-export { applyJsonPatch } from './json-patch.ts'
-export { goSyntaxProblem } from './json-syntax.ts'
-export { applyMergePatch } from './merge-patch.ts'
-export { invalidPatch, patchedText } from './patch-error.ts'
-export { applyStrategicMergePatch } from './strategic-patch.ts'

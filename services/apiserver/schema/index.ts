@@ -1,8 +1,0 @@
-export { base64Fault, decodeProblems } from './decode.ts'
-export type { DecodeProblems } from './decode.ts'
-export { applyDefaults } from './defaults.ts'
-export { fillStructs } from './fill.ts'
-export { pruneUnknown } from './prune.ts'
-export { canonicalQuantity, compareQuantities, formatQuantity, parseQuantity } from './quantity.ts'
-export { loadSchema, typeNameOf } from './schema.ts'
-export type { FieldSchema, Gvk, Schema, TypeSchema } from './schema.ts'
