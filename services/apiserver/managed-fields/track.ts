@@ -117,7 +117,7 @@ function entryFor(writer: Writer, fields: JsonObject): JsonObject {
 export function sortEntries(entries: JsonObject[]): JsonObject[] {
   const rank = (entry: JsonObject): string =>
     [entry['operation'], entry['time'], entry['manager'], entry['subresource']]
-      .map((part) => String(part ?? ''))
+      .map((part) => (typeof part === 'string' ? part : ''))
       .join(' ')
   return entries.sort((a, b) => (rank(a) < rank(b) ? -1 : 1))
 }
