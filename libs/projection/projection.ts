@@ -95,14 +95,19 @@ export class Projection {
   bindTenant(name: string, uid: string): void {
     const bound = this.#database.prepare<[string], { uid: string }>('SELECT uid FROM tenants WHERE name = ?').get(name)
     if (bound?.uid === uid) return
+    if (bound !== undefined) this.forgetTenant(name)
     this.#begin()
-    if (bound !== undefined) {
-      for (const table of ['objects', 'refs', 'synced', 'bases', 'pending']) {
-        this.#database.prepare(`DELETE FROM ${table} WHERE tenant = ?`).run(name)
-      }
-      this.objects.forgetCache()
-    }
     this.#database.prepare('INSERT OR REPLACE INTO tenants VALUES (?, ?)').run(name, uid)
+  }
+
+  /** Forgets all that was folded in of a tenant. Nothing is decided by that: its objects are simply not followed any more. */
+  forgetTenant(name: string): void {
+    this.#begin()
+    for (const table of ['objects', 'refs', 'synced', 'bases', 'pending']) {
+      this.#database.prepare(`DELETE FROM ${table} WHERE tenant = ?`).run(name)
+    }
+    this.#database.prepare('DELETE FROM tenants WHERE name = ?').run(name)
+    this.objects.forgetCache()
   }
 
   /** What a decision about a key looks at. */

@@ -61,8 +61,10 @@ export async function startTranslator(context: RoleContext): Promise<Role> {
   }
 
   const unsubscribe = directory.subscribe((event) => {
-    if (event.type === 'removed') return
-    for (const { worker } of workers.values()) worker.takeTenant(event.tenant)
+    for (const { worker, projection } of workers.values()) {
+      if (event.type === 'removed') projection.forgetTenant(event.tenant.name)
+      else worker.takeTenant(event.tenant)
+    }
   })
   const gauges = setInterval(() => {
     const parked = new Map<string, number>()

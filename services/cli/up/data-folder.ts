@@ -1,0 +1,109 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { CausewayError } from '#libs/kernel'
+
+/** Ports that were used last, so that kubeconfigs stay valid over restarts. */
+export type StoredPorts = { nats?: number; apiserver?: number }
+
+/** How other commands find what `causeway up` has started. */
+export type RunningInfo = {
+  pid: number
+  natsUrl: string
+  /** The embedded API server, if there is one. */
+  apiserverUrl?: string
+  /** Kubeconfig of the host. */
+  hostKubeconfig: string
+  replicas: number
+  partitions: number
+}
+
+/** The one folder that `causeway up` keeps everything in. */
+export class DataFolder {
+  readonly root: string
+
+  constructor(path: string) {
+    this.root = resolve(path)
+    mkdirSync(this.root, { recursive: true, mode: 0o700 })
+  }
+
+  path(...parts: string[]): string {
+    return join(this.root, ...parts)
+  }
+
+  get apiserver(): string {
+    return this.path('apiserver')
+  }
+
+  /** Kubeconfig of an embedded cluster, as the API server writes it. */
+  kubeconfig(cluster: string): string {
+    return join(this.apiserver, 'kubeconfigs', `${cluster}.yaml`)
+  }
+
+  apiserverAdminToken(): string {
+    return readFileSync(join(this.apiserver, 'admin-token'), 'utf8').trim()
+  }
+
+  ports(): StoredPorts {
+    return this.#read<StoredPorts>('ports.json') ?? {}
+  }
+
+  storePorts(ports: StoredPorts): void {
+    this.#write('ports.json', ports)
+  }
+
+  /** What is running on this folder, if anything is. */
+  running(): RunningInfo | undefined {
+    const info = this.#read<RunningInfo>('running.json')
+    return info !== undefined && isAlive(info.pid) ? info : undefined
+  }
+
+  /**
+   * Makes sure that nothing else runs on this folder.
+   * @throws CausewayError `FolderInUse` naming the process
+   */
+  claim(): void {
+    const lock = this.#read<{ pid: number }>('up.pid')
+    if (lock !== undefined && lock.pid !== process.pid && isAlive(lock.pid)) {
+      throw new CausewayError(
+        `${this.root} is in use by process ${lock.pid}: stop it, or choose another folder with --data`,
+        { code: 'FolderInUse' },
+      )
+    }
+    this.#write('up.pid', { pid: process.pid })
+  }
+
+  storeRunning(info: RunningInfo): void {
+    this.#write('running.json', info)
+  }
+
+  release(): void {
+    rmSync(this.path('running.json'), { force: true })
+    rmSync(this.path('up.pid'), { force: true })
+  }
+
+  #read<T>(name: string): T | undefined {
+    const path = this.path(name)
+    if (!existsSync(path)) return undefined
+    try {
+      return JSON.parse(readFileSync(path, 'utf8')) as T
+    } catch {
+      // Half written by a crash: the same as not written.
+      return undefined
+    }
+  }
+
+  #write(name: string, value: unknown): void {
+    const path = this.path(name)
+    writeFileSync(`${path}.new`, `${JSON.stringify(value)}\n`, { mode: 0o600 })
+    renameSync(`${path}.new`, path)
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest'
+import { planUp } from './plan.ts'
+
+test('without anything given there are an embedded host and two embedded tenants', () => {
+  expect(planUp({ tenants: [] })).toEqual({
+    tenants: [
+      { name: 'team-a', hostNamespace: 'causeway-team-a' },
+      { name: 'team-b', hostNamespace: 'causeway-team-b' },
+    ],
+  })
+})
+
+test('takes real clusters from flags', () => {
+  const plan = planUp({ hostKubeconfig: 'h.yaml', tenants: ['a=a.yaml,namespace=host-a', 'b=b.yaml', 'c'] })
+  expect(plan).toEqual({
+    hostKubeconfig: 'h.yaml',
+    tenants: [
+      { name: 'a', kubeconfig: 'a.yaml', hostNamespace: 'host-a' },
+      { name: 'b', kubeconfig: 'b.yaml', hostNamespace: 'causeway-b' },
+      { name: 'c', hostNamespace: 'causeway-c' },
+    ],
+  })
+})
+
+test('takes the same from a config file', () => {
+  const content = {
+    host: { kubeconfig: 'h.yaml' },
+    tenants: [{ name: 'a', kubeconfig: 'a.yaml', namespace: 'host-a' }],
+  }
+  const plan = planUp({ tenants: [], config: { path: 'causeway.yaml', content } })
+  expect(plan).toEqual({
+    hostKubeconfig: 'h.yaml',
+    tenants: [{ name: 'a', kubeconfig: 'a.yaml', hostNamespace: 'host-a' }],
+  })
+})
+
+test.each([
+  [{ tenants: ['Team_A'] }, /--tenant Team_A: .*no DNS label/],
+  [{ tenants: ['a-x-b'] }, /contains "-x-"/],
+  [{ tenants: ['a='] }, /no kubeconfig after "="/],
+  [{ tenants: ['a=k,ns=x'] }, /unknown option "ns=x"/],
+  [{ tenants: ['a=k,namespace=UPPER'] }, /namespace "UPPER"/],
+  [{ tenants: ['a', 'a'] }, /tenant "a" is given twice/],
+  [{ tenants: [], config: { path: 'c.yaml', content: [] } }, /c\.yaml: must be a mapping/],
+  [
+    { tenants: [], config: { path: 'c.yaml', content: { tenant: [] } } },
+    /c\.yaml: tenant: unknown key; known are host, tenants/,
+  ],
+  [
+    { tenants: [], config: { path: 'c.yaml', content: { tenants: [{ nam: 'a' }] } } },
+    /tenants\[0\]\.nam: unknown key[\s\S]*tenants\[0\]\.name: is missing/,
+  ],
+  [
+    { tenants: [], config: { path: 'c.yaml', content: { host: { kubeconfig: 3 } } } },
+    /host\.kubeconfig: must be a text/,
+  ],
+])('names what is wrong: %j', (input, message) => {
+  expect(() => planUp(input)).toThrow(message)
+})

@@ -1,0 +1,154 @@
+import { ConfigError } from '#libs/kernel'
+import { tenantNameProblem } from '#libs/translation'
+
+/** A tenant to serve: embedded when it brings no kubeconfig. */
+export type PlannedTenant = { name: string; kubeconfig?: string; hostNamespace: string }
+
+/** What `causeway up` is to start. */
+export type UpPlan = {
+  /** Kubeconfig of the host; embedded when absent. */
+  hostKubeconfig?: string
+  tenants: PlannedTenant[]
+}
+
+export type UpInput = {
+  hostKubeconfig?: string | undefined
+  /** `NAME`, or `NAME=KUBECONFIG[,namespace=HOSTNS]`. */
+  tenants: readonly string[]
+  /** The parsed config file. */
+  config?: { path: string; content: unknown } | undefined
+}
+
+const DEFAULT_TENANTS = ['team-a', 'team-b']
+const CONFIG_KEYS = ['host', 'tenants']
+const TENANT_KEYS = ['name', 'kubeconfig', 'namespace']
+const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
+
+/** The host namespace of a tenant that names none. */
+export function defaultHostNamespace(tenant: string): string {
+  return `causeway-${tenant}`
+}
+
+/**
+ * Puts flags and config file together. Without either: an embedded host with two embedded tenants.
+ * @throws ConfigError with every problem, each naming its flag or its path in the file
+ */
+export function planUp(input: UpInput): UpPlan {
+  const problems: string[] = []
+  const fromFlags = input.tenants.flatMap((text) => parseTenantFlag(text, problems))
+  const fromFile = input.config === undefined ? undefined : readConfig(input.config, problems)
+  if (fromFile?.hostKubeconfig !== undefined && input.hostKubeconfig !== undefined) {
+    problems.push('--host-kubeconfig: the config file names a host as well; give one of the two')
+  }
+  const hostKubeconfig = input.hostKubeconfig ?? fromFile?.hostKubeconfig
+  const given = [...(fromFile?.tenants ?? []), ...fromFlags]
+  const tenants = given.length > 0 || fromFile !== undefined ? given : DEFAULT_TENANTS.map((name) => tenant(name))
+  const names = new Set<string>()
+  for (const { name } of tenants) {
+    if (names.has(name)) problems.push(`tenant "${name}" is given twice`)
+    names.add(name)
+  }
+  if (problems.length > 0) throw new ConfigError(problems)
+  return { ...(hostKubeconfig === undefined ? {} : { hostKubeconfig }), tenants }
+}
+
+function tenant(name: string, options: { kubeconfig?: string; namespace?: string } = {}): PlannedTenant {
+  const { kubeconfig, namespace } = options
+  return {
+    name,
+    hostNamespace: namespace ?? defaultHostNamespace(name),
+    ...(kubeconfig === undefined ? {} : { kubeconfig }),
+  }
+}
+
+function parseTenantFlag(text: string, problems: string[]): PlannedTenant[] {
+  const where = `--tenant ${text}`
+  const [first = '', ...options] = text.split(',')
+  const equals = first.indexOf('=')
+  const name = equals < 0 ? first : first.slice(0, equals)
+  const kubeconfig = equals < 0 ? undefined : first.slice(equals + 1)
+  let namespace: string | undefined
+  for (const option of options) {
+    const value = /^namespace=(.*)$/.exec(option)?.[1]
+    if (value === undefined) problems.push(`${where}: unknown option "${option}"; the only one is namespace=HOSTNS`)
+    else namespace = value
+  }
+  if (kubeconfig === '')
+    problems.push(`${where}: no kubeconfig after "="; write NAME=KUBECONFIG, or NAME alone for an embedded cluster`)
+  return checked(where, { name, kubeconfig: kubeconfig === '' ? undefined : kubeconfig, namespace }, problems)
+}
+
+function readConfig(
+  config: { path: string; content: unknown },
+  problems: string[],
+): { hostKubeconfig?: string; tenants: PlannedTenant[] } {
+  const { path, content } = config
+  if (!isRecord(content)) {
+    problems.push(`${path}: must be a mapping with the keys ${CONFIG_KEYS.join(' and ')}`)
+    return { tenants: [] }
+  }
+  unknownKeys(path, '', content, CONFIG_KEYS, problems)
+  const host = content['host'] ?? {}
+  let hostKubeconfig: string | undefined
+  if (!isRecord(host)) problems.push(`${path}: host: must be a mapping with the key kubeconfig`)
+  else {
+    unknownKeys(path, 'host.', host, ['kubeconfig'], problems)
+    hostKubeconfig = text(host['kubeconfig'], `${path}: host.kubeconfig`, problems)
+  }
+  const list = content['tenants'] ?? []
+  if (!Array.isArray(list)) problems.push(`${path}: tenants: must be a list`)
+  const tenants = (Array.isArray(list) ? list : []).flatMap((entry: unknown, index) => {
+    const where = `${path}: tenants[${index}]`
+    if (!isRecord(entry)) {
+      problems.push(`${where}: must be a mapping with the keys ${TENANT_KEYS.join(', ')}`)
+      return []
+    }
+    unknownKeys(path, `tenants[${index}].`, entry, TENANT_KEYS, problems)
+    const name = text(entry['name'], `${where}.name`, problems)
+    if (name === undefined) {
+      if (entry['name'] === undefined) problems.push(`${where}.name: is missing`)
+      return []
+    }
+    const kubeconfig = text(entry['kubeconfig'], `${where}.kubeconfig`, problems)
+    const namespace = text(entry['namespace'], `${where}.namespace`, problems)
+    return checked(where, { name, kubeconfig, namespace }, problems)
+  })
+  return { ...(hostKubeconfig === undefined ? {} : { hostKubeconfig }), tenants }
+}
+
+function checked(
+  where: string,
+  given: { name: string; kubeconfig: string | undefined; namespace: string | undefined },
+  problems: string[],
+): PlannedTenant[] {
+  const problem = tenantNameProblem(given.name)
+  if (problem !== undefined) problems.push(`${where}: ${problem}`)
+  if (given.namespace !== undefined && !NAMESPACE.test(given.namespace)) {
+    problems.push(`${where}: namespace "${given.namespace}" is no DNS label of at most 63 characters`)
+  }
+  if (problem !== undefined) return []
+  const { name, kubeconfig, namespace } = given
+  return [
+    tenant(name, {
+      ...(kubeconfig === undefined ? {} : { kubeconfig }),
+      ...(namespace === undefined ? {} : { namespace }),
+    }),
+  ]
+}
+
+function unknownKeys(path: string, prefix: string, given: object, known: readonly string[], problems: string[]): void {
+  for (const key of Object.keys(given)) {
+    if (!known.includes(key)) problems.push(`${path}: ${prefix}${key}: unknown key; known are ${known.join(', ')}`)
+  }
+}
+
+function text(value: unknown, where: string, problems: string[]): string | undefined {
+  if (value === undefined) return undefined
+  if (typeof value === 'string' && value !== '') return value
+  problems.push(`${where}: must be a text that is not empty`)
+  return undefined
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
