@@ -27,7 +27,17 @@ async function registerNode(client: KubeClient, index: number, clock: Clock): Pr
     node = await client.get(RESOURCES.nodes, { name: nodeName(index) })
   }
   await reportNode(client, { index, node, clock })
+  await admitPods(client, node)
   await renewLease(client, index, clock)
+}
+
+/** API servers taint new nodes until the controller that a host without nodes lacks sees them ready. */
+async function admitPods(client: KubeClient, node: Node): Promise<void> {
+  const taints = node.spec?.taints ?? []
+  const kept = taints.filter(({ key }) => key !== 'node.kubernetes.io/not-ready')
+  if (kept.length === taints.length) return
+  const spec = { taints: kept.length === 0 ? null : kept }
+  await client.patch(RESOURCES.nodes, { name: node.metadata.name ?? '' }, { spec }, { type: 'merge' })
 }
 
 /** Writes the node's status with the current time. */

@@ -6,6 +6,7 @@ export type Condition = {
   message?: string
   lastTransitionTime?: string
   lastUpdateTime?: string
+  lastProbeTime?: string
 }
 
 /** The condition of a type. */

@@ -31,7 +31,7 @@ export function deploymentStatus(
     ...positive('collisionCount', deployment.status?.collisionCount ?? 0),
   }
   const now = toTimestamp(context.nowMs)
-  let conditions = setCondition(deployment.status?.conditions, availableCondition(deployment, available), now)
+  let conditions = setCondition(deployment.status?.conditions, availableCondition(deployment, available, now), now)
   conditions = progress(deployment, sets, { ...context, now, counts, conditions })
   const failure = all.map(replicaFailure).find((condition) => condition !== undefined)
   conditions =
@@ -60,13 +60,14 @@ export function deadlineMs(deployment: Deployment, status: DeploymentStatus, now
   return Math.max(1000, Date.parse(progressing.lastUpdateTime) + seconds * 1000 - nowMs + 1000)
 }
 
-function availableCondition(deployment: Deployment, available: number): Condition {
+function availableCondition(deployment: Deployment, available: number, now: string): Condition {
   const isAvailable = available >= wantedReplicas(deployment) - rolloutBounds(deployment).maxUnavailable
   return {
     type: 'Available',
     status: isAvailable ? 'True' : 'False',
     reason: isAvailable ? 'MinimumReplicasAvailable' : 'MinimumReplicasUnavailable',
     message: `Deployment ${isAvailable ? 'has' : 'does not have'} minimum availability.`,
+    lastUpdateTime: now,
   }
 }
 

@@ -86,6 +86,7 @@ function finished(conditions: Condition[] | undefined, type: 'Complete' | 'Faile
     {
       type,
       status: 'True',
+      lastProbeTime: now,
       reason: isComplete ? 'CompletionsReached' : 'BackoffLimitExceeded',
       message: isComplete ? 'Reached expected number of succeeded pods' : 'Job has reached the specified backoff limit',
     },
