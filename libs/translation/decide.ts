@@ -1,9 +1,10 @@
-import type { DeleteProof, SidedRef } from '#libs/events'
-import type { KubeObject, ObjectRef } from '#libs/kube-model'
+import type { DeleteProof } from '#libs/events'
+import type { KubeObject } from '#libs/kube-model'
 import type { Decision, Rule } from './decision.ts'
-import type { Kind, PairWrite } from './kind.ts'
-import { hostName } from './names.ts'
-import { isOurs, stampedUid } from './stamps.ts'
+import { asObject } from './json.ts'
+import type { Kind } from './kind.ts'
+import { Pair, hostTarget, isShorter } from './pair.ts'
+import { SWITCHES, stampedUid } from './stamps.ts'
 import type { View } from './view.ts'
 
 /** How long creation waits for a required reference that is not in the log yet, e.g. a ConfigMap created just before. */
@@ -15,112 +16,79 @@ export const REFERENCE_WAIT_MS = 1_000
  */
 export function decide(view: View, kind: Kind): Decision[] {
   const pair = new Pair(view, kind)
-  if (view.virtual.object === undefined) return withoutVirtual(pair)
-  if (!isWanted(view, kind, view.virtual.object)) return unwanted(pair)
-  if (view.virtual.object.metadata.deletionTimestamp !== undefined) return virtualTerminating(pair, view.virtual.object)
-  return view.host.object === undefined
-    ? withoutHost(pair, view.virtual.object)
-    : both(pair, view.virtual.object, view.host.object)
+  const virtual = view.virtual.object
+  if (virtual === undefined) return withoutVirtual(pair)
+  const exclusion = exclusionOf(view, { kind, virtual })
+  if (exclusion !== undefined) return excluded(pair, virtual, exclusion)
+  if (virtual.metadata.deletionTimestamp !== undefined) return virtualTerminating(pair, virtual)
+  if (pair.nameTaken !== undefined) return [pair.nameTaken]
+  return pair.copy === undefined ? withoutCopy(pair, virtual) : both(pair, virtual, pair.copy)
 }
 
-/** A view with its kind and the targets that follow from them. */
-class Pair {
-  readonly view: View
-  readonly kind: Kind
-  readonly hostTarget: SidedRef
-  readonly virtualTarget: SidedRef
-
-  constructor(view: View, kind: Kind) {
-    this.view = view
-    this.kind = kind
-    this.virtualTarget = { side: 'virtual', ...view.key }
-    this.hostTarget = { side: 'host', ...hostRef(view, view.key) }
-  }
-
-  /** The host copy if it is there and carries our stamps. */
-  get ours(): KubeObject | undefined {
-    const host = this.view.host.object
-    return host !== undefined && isOurs(host, this.view.tenant, this.view.key.resource) ? host : undefined
-  }
-
-  deleteHost(host: KubeObject, rule: Rule, proof: DeleteProof, gracePeriodSeconds?: number): Decision[] {
-    // A second delete can only shorten the grace; a copy that is going is left alone otherwise.
-    const going = host.metadata.deletionTimestamp !== undefined
-    if (going && !shortens(host, gracePeriodSeconds)) return []
-    return [this.write(this.hostTarget, deletion(host, proof, gracePeriodSeconds), rule)]
-  }
-
-  write(target: SidedRef, write: Extract<Decision, { kind: 'write' }>['write'], rule: Rule): Decision {
-    return { kind: 'write', target, write, rule, needs: [] }
-  }
-
-  fromPair(change: PairWrite): Decision {
-    return {
-      kind: 'write',
-      target: change.side === 'host' ? this.hostTarget : this.virtualTarget,
-      write: change.write,
-      rule: change.rule,
-      needs: change.needs ?? [],
-      ...(change.base === undefined ? {} : { base: change.base }),
-    }
-  }
-}
-
-function hostRef(view: View, ref: ObjectRef): ObjectRef {
-  return { resource: ref.resource, namespace: view.tenant.hostNamespace, name: hostName(ref, view.tenant.name) }
-}
-
-/** Whether the object is to be on the host: not excluded, and used where its kind asks for that. */
-function isWanted(view: View, kind: Kind, virtual: KubeObject): boolean {
-  if (kind.excluded(virtual)) return false
-  return !kind.onlyWhileUsed || view.related.usersOf(view.key).length > 0
+/** Why the object is not to be on the host, if so. */
+function exclusionOf({ related, key }: View, { kind, virtual }: { kind: Kind; virtual: KubeObject }): Rule | undefined {
+  const wish = virtual.metadata.annotations?.[SWITCHES.sync]
+  if (kind.excluded(virtual) || wish === 'false') return 'excluded'
+  if (!kind.onlyWhileUsed || wish === 'true') return undefined
+  return related.usersOf(key).length > 0 ? undefined : 'unused'
 }
 
 function withoutVirtual(pair: Pair): Decision[] {
-  const host = pair.ours
+  const host = pair.copy
   if (host === undefined) return []
   const gone = pair.view.virtual.gone
   if (gone !== undefined && gone.uid === stampedUid(host)) {
-    return pair.deleteHost(host, 'virtualGone', { kind: 'tombstone', seq: gone.seq })
+    return pair.deleteHost(host, 'virtualGone', { proof: { kind: 'tombstone', seq: gone.seq } })
   }
   // A copy whose original we never saw: only the tenant's API can say whether it exists.
   if (!pair.view.related.synced('virtual', pair.view.key.resource)) return []
-  const counterpart = { tenant: pair.view.tenant.name, side: 'virtual' as const, ...pair.view.key }
+  const counterpart = { tenant: pair.view.tenant.name, ...pair.virtualTarget }
   const uid = stampedUid(host)
-  return pair.deleteHost(host, 'virtualNeverSeen', {
-    kind: 'confirm-absent',
-    counterpart,
-    ...(uid === undefined ? {} : { uid }),
-  })
+  const proof: DeleteProof = { kind: 'confirm-absent', counterpart, ...(uid === undefined ? {} : { uid }) }
+  return pair.deleteHost(host, 'virtualNeverSeen', { proof })
 }
 
-function unwanted(pair: Pair): Decision[] {
-  const host = pair.ours
-  if (host === undefined) return []
+function excluded(pair: Pair, virtual: KubeObject, rule: Rule): Decision[] {
+  const { view, kind } = pair
+  const proof: DeleteProof = { kind: 'state', seq: view.virtual.seq }
+  const host = pair.copy
+  if (host === undefined) {
+    const terminating = virtual.metadata.deletionTimestamp !== undefined
+    return kind.lifecycle === 'pod' && terminating ? removeVirtual(pair, virtual, 'virtualTerminating') : []
+  }
   // Whether something uses the object can be told only once all pods are known.
-  if (!pair.view.related.synced('virtual', 'pods')) return []
-  return pair.deleteHost(host, 'unused', { kind: 'state', seq: pair.view.virtual.seq })
+  if (rule === 'unused' && !view.related.synced('virtual', 'pods')) return []
+  return pair.deleteHost(host, rule, { proof })
 }
 
 function virtualTerminating(pair: Pair, virtual: KubeObject): Decision[] {
   const { view, kind } = pair
   const proof: DeleteProof = { kind: 'state', seq: view.virtual.seq }
-  const host = pair.ours
-  if (kind.lifecycle === 'plain') return host === undefined ? [] : pair.deleteHost(host, 'virtualTerminating', proof)
-  if (host !== undefined) {
-    const grace = virtual.metadata.deletionGracePeriodSeconds
-    const decisions = pair.deleteHost(host, 'virtualTerminating', proof, grace)
-    // The tenant follows how its pod goes: status still comes back while it terminates.
-    const back = kind.reconcile(pairInput(view, virtual, host)).filter((change) => change.side === 'virtual')
-    return [...decisions, ...back.map((change) => pair.fromPair(change))]
+  const host = pair.copy
+  if (kind.lifecycle === 'plain')
+    return host === undefined ? [] : pair.deleteHost(host, 'virtualTerminating', { proof })
+  if (host === undefined) return removeVirtual(pair, virtual, 'virtualTerminating')
+  if (stampedUid(host) !== virtual.metadata.uid) return pair.deleteHost(host, 'virtualReplaced', { proof })
+  const decisions = pair.deleteHost(host, 'virtualTerminating', {
+    proof,
+    gracePeriodSeconds: virtual.metadata.deletionGracePeriodSeconds,
+  })
+  const hostGrace = host.metadata.deletionGracePeriodSeconds
+  if (host.metadata.deletionTimestamp !== undefined && isShorter(hostGrace, virtual)) {
+    const options = { proof: { kind: 'state' as const, seq: view.host.seq }, gracePeriodSeconds: hostGrace }
+    decisions.push(pair.deleteVirtual(virtual, 'hostTerminating', options))
   }
-  return removeVirtual(pair, virtual, 'virtualTerminating')
+  // The tenant follows how its pod goes: status still comes back while it terminates.
+  const back = kind.reconcile(pair.input(virtual, host)).filter(({ side }) => side === 'virtual')
+  return [...decisions, ...back.map((change) => pair.fromKind(change))]
 }
 
-function withoutHost(pair: Pair, virtual: KubeObject): Decision[] {
+function withoutCopy(pair: Pair, virtual: KubeObject): Decision[] {
   const { view, kind } = pair
-  if (kind.lifecycle === 'pod' && view.host.gone !== undefined && view.host.gone.virtualUid === virtual.metadata.uid) {
-    return removeVirtual(pair, virtual, 'hostGone')
+  if (kind.lifecycle === 'pod' && hasRun(virtual, view)) {
+    // Until all host pods are known, one that is not there may only not have been seen yet.
+    const known = hostIsGone(view, virtual) || view.related.synced('host', view.key.resource)
+    return known ? removeVirtual(pair, virtual, 'hostGone') : []
   }
   const missing = kind.requiredReferences(virtual).filter((ref) => view.related.virtual(ref) === undefined)
   if (missing.length > 0 && view.waitedMs < REFERENCE_WAIT_MS) {
@@ -128,64 +96,63 @@ function withoutHost(pair: Pair, virtual: KubeObject): Decision[] {
   }
   const desired = kind.toHost({ virtual, tenant: view.tenant, related: view.related })
   if (desired.kind === 'reject') return [desired]
-  const needs = kind.references({ virtual }).map((ref) => ({ side: 'host' as const, ...hostRef(view, ref) }))
   return [
     {
       kind: 'write',
       target: pair.hostTarget,
       write: { op: 'create', body: desired.object },
       rule: 'create',
-      needs,
+      needs: kind.references({ virtual }).map((ref) => hostTarget(view, ref)),
       ...(desired.base === undefined ? {} : { base: desired.base }),
     },
   ]
 }
 
+/**
+ * Whether this very pod had a copy before: its end is in the log, or a kubelet has once started it. Such a pod is not
+ * run a second time.
+ */
+function hasRun(virtual: KubeObject, view: View): boolean {
+  return hostIsGone(view, virtual) || asObject(virtual.status)?.startTime !== undefined
+}
+
+function hostIsGone({ host }: View, virtual: KubeObject): boolean {
+  return host.gone?.virtualUid !== undefined && host.gone.virtualUid === virtual.metadata.uid
+}
+
 function both(pair: Pair, virtual: KubeObject, host: KubeObject): Decision[] {
   const { view, kind } = pair
-  if (!isOurs(host, view.tenant, view.key.resource)) return []
+  const going = host.metadata.deletionTimestamp !== undefined
   if (kind.lifecycle === 'pod') {
     if (stampedUid(host) !== virtual.metadata.uid) {
-      return pair.deleteHost(host, 'virtualReplaced', { kind: 'state', seq: view.virtual.seq })
+      return pair.deleteHost(host, 'virtualReplaced', { proof: { kind: 'state', seq: view.virtual.seq } })
     }
-    if (host.metadata.deletionTimestamp !== undefined) {
-      const grace = host.metadata.deletionGracePeriodSeconds
+    if (going) {
+      const gracePeriodSeconds = host.metadata.deletionGracePeriodSeconds
       const proof: DeleteProof = { kind: 'state', seq: view.host.seq }
-      return [pair.write(pair.virtualTarget, deletion(virtual, proof, grace), 'hostTerminating')]
+      return [pair.deleteVirtual(virtual, 'hostTerminating', { proof, gracePeriodSeconds })]
     }
-  } else if (host.metadata.deletionTimestamp !== undefined) {
+  } else if (going) {
     return []
   }
-  return kind.reconcile(pairInput(view, virtual, host)).map((change) => pair.fromPair(change))
+  const paused = virtual.metadata.annotations?.[SWITCHES.pause] === 'true'
+  return kind
+    .reconcile(pair.input(virtual, host))
+    .filter(({ side }) => !paused || side === 'virtual')
+    .map((change) => pair.fromKind(change))
 }
 
 /** Takes the tenant's pod away once its host copy is gone: grace 0, since nothing runs any more. */
 function removeVirtual(pair: Pair, virtual: KubeObject, rule: Rule): Decision[] {
-  const { view } = pair
-  if (virtual.metadata.deletionTimestamp !== undefined && virtual.metadata.deletionGracePeriodSeconds === 0) return []
-  const gone = view.host.gone
-  const proof: DeleteProof =
-    gone !== undefined && gone.virtualUid === virtual.metadata.uid
-      ? { kind: 'tombstone', seq: gone.seq }
-      : { kind: 'confirm-absent', counterpart: { tenant: view.tenant.name, ...pair.hostTarget } }
-  return [pair.write(pair.virtualTarget, deletion(virtual, proof, 0), rule)]
+  const { metadata } = virtual
+  if (metadata.deletionTimestamp !== undefined && metadata.deletionGracePeriodSeconds === 0) return []
+  return [pair.deleteVirtual(virtual, rule, { proof: absenceProof(pair, virtual), gracePeriodSeconds: 0 })]
 }
 
-function deletion(object: KubeObject, proof: DeleteProof, gracePeriodSeconds?: number) {
-  return {
-    op: 'delete' as const,
-    uid: object.metadata.uid ?? '',
-    proof,
-    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
-  }
-}
-
-function shortens(host: KubeObject, gracePeriodSeconds: number | undefined): boolean {
-  const current = host.metadata.deletionGracePeriodSeconds
-  return gracePeriodSeconds !== undefined && current !== undefined && gracePeriodSeconds < current
-}
-
-function pairInput(view: View, virtual: KubeObject, host: KubeObject) {
-  const base = view.base === undefined ? {} : { base: view.base }
-  return { virtual, host, tenant: view.tenant, related: view.related, ...base }
+function absenceProof(pair: Pair, virtual: KubeObject): DeleteProof {
+  const { host, tenant } = pair.view
+  if (host.gone !== undefined && hostIsGone(pair.view, virtual)) return { kind: 'tombstone', seq: host.gone.seq }
+  // Where another object has the name, the copy is not there.
+  if (pair.nameTaken !== undefined) return { kind: 'state', seq: host.seq }
+  return { kind: 'confirm-absent', counterpart: { tenant: tenant.name, ...pair.hostTarget } }
 }

@@ -26,6 +26,7 @@ export const RULES = {
   statusBack: 'the host copy has a status that the tenant does not see',
   fieldsBack: 'the host set fields that the tenant must see',
   bind: 'the host scheduled the pod',
+  moved: 'the host runs the copy on another node than the tenant sees',
   mirror: 'a host object that the tenant needs to see',
   mirrorUnused: 'a mirrored host object that nothing of the tenant uses any more',
   virtualTerminating: 'the tenant is deleting the object',

@@ -3,6 +3,15 @@ export { RULES } from './decision.ts'
 export type { Decision, Rule } from './decision.ts'
 export type { Kind, PairInput, PairWrite, ToHost, TranslateInput } from './kind.ts'
 export { hostName, tenantNameProblem } from './names.ts'
-export { DECIDE_ORDER, KINDS, TRANSLATOR_VERSION, decideFor, isDecided, isMirrored, kindFor, referencesOf } from './registry.ts'
+export {
+  DECIDE_ORDER,
+  KINDS,
+  TRANSLATOR_VERSION,
+  decideFor,
+  isDecided,
+  isMirrored,
+  kindFor,
+  referencesOf,
+} from './registry.ts'
 export { ANNOTATIONS, LABELS, OWN_PREFIX, SWITCHES, isCopyOf, isOurs, stampedUid, virtualRefOf } from './stamps.ts'
 export type { Presence, Related, TenantContext, Tombstone, View } from './view.ts'

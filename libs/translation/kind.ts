@@ -1,13 +1,18 @@
-import type { JsonObject, KubeObject, ObjectRef, ResourceInfo } from '#libs/kube-model'
-import type { Reason, Write } from '#libs/events'
-import type { Decision, Rule } from './decision.ts'
+import type { Reason, SidedRef, Write } from '#libs/events'
+import type { JsonObject, KubeObject, ObjectRef, ResourceInfo, Side } from '#libs/kube-model'
+import type { Rule } from './decision.ts'
 import type { Related, TenantContext } from './view.ts'
 
 /** What a kind's functions get: plain data and reads, nothing else. */
 export type TranslateInput = { virtual: KubeObject; tenant: TenantContext; related: Related }
 
 /** The same with the host copy. */
-export type PairInput = TranslateInput & { host: KubeObject; base?: JsonObject }
+export type PairInput = TranslateInput & {
+  host: KubeObject
+  base?: JsonObject
+  /** Sequences in CHANGES of the two states: what a deletion is proven by. */
+  seq: { virtual: number; host: number }
+}
 
 /** The desired host object, or why there cannot be one. */
 export type ToHost =
@@ -15,7 +20,13 @@ export type ToHost =
   | { kind: 'reject'; reason: Reason; message: string }
 
 /** A change to one side of a pair. */
-export type PairWrite = { side: 'virtual' | 'host'; write: Write; rule: Rule; needs?: Extract<Decision, { kind: 'write' }>['needs']; base?: JsonObject }
+export type PairWrite = {
+  side: Side
+  write: Write
+  rule: Rule
+  needs?: SidedRef[]
+  base?: JsonObject
+}
 
 /**
  * What happens to one kind that crosses from the tenant to the host. All functions are pure: data in, data out, no
@@ -40,6 +51,9 @@ export type Kind = {
   excluded(virtual: KubeObject): boolean
   /** The whole host object, with translated name, stamps and references. */
   toHost(input: TranslateInput): ToHost
-  /** Writes that bring two existing objects to agree: the smallest patches in either direction. */
+  /**
+   * Writes that bring two existing objects to agree: the smallest patches in either direction. The tenant's object may
+   * be terminating, the host's never is unless the tenant's is.
+   */
   reconcile(input: PairInput): PairWrite[]
 }

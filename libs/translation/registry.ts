@@ -30,9 +30,19 @@ export function kindFor(resource: string): Kind | undefined {
   return Object.hasOwn(KINDS, resource) ? KINDS[resource] : undefined
 }
 
+/** Whether objects of this resource are the tenant's view of host objects of the same name. */
+export function isMirrored(resource: string): boolean {
+  return resource === 'nodes'
+}
+
+/** Whether objects of this resource have decisions at all; others are only read. */
+export function isDecided(resource: string): boolean {
+  return isMirrored(resource) || kindFor(resource) !== undefined
+}
+
 /** Decides about one virtual key, whatever its kind. A resource that does not cross has no decisions. */
 export function decideFor(view: View): Decision[] {
-  if (view.key.resource === 'nodes') return decideNode(view)
+  if (isMirrored(view.key.resource)) return decideNode(view)
   const kind = kindFor(view.key.resource)
   return kind === undefined ? [] : decide(view, kind)
 }
@@ -43,14 +53,4 @@ export function referencesOf(
   pair: { virtual?: KubeObject | undefined; host?: KubeObject | undefined },
 ): ObjectRef[] {
   return kindFor(resource)?.references(pair) ?? []
-}
-
-/** Whether objects of this resource have decisions of their own. */
-export function isDecided(resource: string): boolean {
-  return DECIDE_ORDER.includes(resource)
-}
-
-/** Whether the host's object is the original and the tenant's the copy; the two have the same name. */
-export function isMirrored(resource: string): boolean {
-  return resource === 'nodes'
 }

@@ -1,0 +1,18 @@
+import { RESOURCES } from '#libs/kube-model'
+import type { Kind } from '../../kind.ts'
+import { reconcilePod } from './reconcile.ts'
+import { podReferences, requiredPodReferences } from './references.ts'
+import { podToHost } from './translate.ts'
+
+/** Pods cross whole; their status, their node and how they end come back. */
+export const pods: Kind = {
+  resource: RESOURCES.pods,
+  version: 1,
+  lifecycle: 'pod',
+  onlyWhileUsed: false,
+  references: podReferences,
+  requiredReferences: requiredPodReferences,
+  excluded: () => false,
+  toHost: podToHost,
+  reconcile: reconcilePod,
+}

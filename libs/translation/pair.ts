@@ -1,0 +1,105 @@
+import type { DeleteProof, SidedRef, Write } from '#libs/events'
+import type { KubeObject, ObjectRef } from '#libs/kube-model'
+import type { Decision, Rule } from './decision.ts'
+import type { Kind, PairInput, PairWrite } from './kind.ts'
+import { hostName } from './names.ts'
+import { isCopyOf, isOurs } from './stamps.ts'
+import type { View } from './view.ts'
+
+/** A view with its kind, and the decisions in terms of its two targets. */
+export class Pair {
+  readonly view: View
+  readonly kind: Kind
+  readonly hostTarget: SidedRef
+  readonly virtualTarget: SidedRef
+
+  constructor(view: View, kind: Kind) {
+    this.view = view
+    this.kind = kind
+    this.virtualTarget = { side: 'virtual', ...view.key }
+    this.hostTarget = hostTarget(view, view.key)
+  }
+
+  /** The host copy, if it is there and carries the stamps of exactly this virtual object. */
+  get copy(): KubeObject | undefined {
+    const host = this.view.host.object
+    return host !== undefined && isCopyOf(host, this.view.tenant, this.view.key) ? host : undefined
+  }
+
+  /** What stands in the way where the copy's name is taken by another object. */
+  get nameTaken(): Extract<Decision, { kind: 'reject' }> | undefined {
+    const host = this.view.host.object
+    if (host === undefined || this.copy !== undefined) return undefined
+    return isOurs(host, this.view.tenant, this.view.key.resource)
+      ? { kind: 'reject', reason: 'NameConflict', message: 'another of your objects has the same name on the host' }
+      : { kind: 'reject', reason: 'ForeignObject', message: 'an object of the host that is not yours has this name' }
+  }
+
+  deleteHost(
+    host: KubeObject,
+    rule: Rule,
+    options: { proof: DeleteProof; gracePeriodSeconds?: number | undefined },
+  ): Decision[] {
+    // A second delete can only shorten the grace; a copy that is going is left alone otherwise.
+    const going = host.metadata.deletionTimestamp !== undefined
+    if (going && !isShorter(options.gracePeriodSeconds, host)) return []
+    return [this.write(this.hostTarget, deletion(host, options), rule)]
+  }
+
+  deleteVirtual(
+    virtual: KubeObject,
+    rule: Rule,
+    options: { proof: DeleteProof; gracePeriodSeconds?: number | undefined },
+  ): Decision {
+    return this.write(this.virtualTarget, deletion(virtual, options), rule)
+  }
+
+  write(target: SidedRef, write: Write, rule: Rule): Decision {
+    return { kind: 'write', target, write, rule, needs: [] }
+  }
+
+  fromKind(change: PairWrite): Decision {
+    return {
+      kind: 'write',
+      target: change.side === 'host' ? this.hostTarget : this.virtualTarget,
+      write: change.write,
+      rule: change.rule,
+      needs: change.needs ?? [],
+      ...(change.base === undefined ? {} : { base: change.base }),
+    }
+  }
+
+  input(virtual: KubeObject, host: KubeObject): PairInput {
+    const { tenant, related, base } = this.view
+    const seq = { virtual: this.view.virtual.seq, host: this.view.host.seq }
+    return { virtual, host, tenant, related, seq, ...(base === undefined ? {} : { base }) }
+  }
+}
+
+/** Where the copy of a virtual object is on the host. */
+export function hostTarget({ tenant }: View, ref: ObjectRef): SidedRef {
+  return {
+    side: 'host',
+    resource: ref.resource,
+    namespace: tenant.hostNamespace,
+    name: hostName(ref, tenant.name),
+  }
+}
+
+/** Whether a grace period is shorter than the one that an object is going with. */
+export function isShorter(gracePeriodSeconds: number | undefined, going: KubeObject): boolean {
+  const current = going.metadata.deletionGracePeriodSeconds
+  return gracePeriodSeconds !== undefined && current !== undefined && gracePeriodSeconds < current
+}
+
+function deletion(
+  object: KubeObject,
+  { proof, gracePeriodSeconds }: { proof: DeleteProof; gracePeriodSeconds?: number | undefined },
+): Write {
+  return {
+    op: 'delete',
+    uid: object.metadata.uid ?? '',
+    proof,
+    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+  }
+}

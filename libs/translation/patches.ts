@@ -1,0 +1,37 @@
+import type { PatchType } from '#libs/events'
+import type { JsonObject, KubeObject } from '#libs/kube-model'
+import type { Rule } from './decision.ts'
+import type { PairWrite } from './kind.ts'
+
+/** How a pair's patch differs from the usual merge patch of the object itself. */
+export type PatchOptions = { rule: Rule; patchType?: PatchType; subresource?: 'status'; base?: JsonObject }
+
+/** A patch of the host copy, for the object that was looked at and no other. */
+export function patchHost(host: KubeObject, body: JsonObject, options: PatchOptions): PairWrite {
+  return patch('host', host, { body, options })
+}
+
+/** A patch of the tenant's object, for the object that was looked at and no other. */
+export function patchVirtual(virtual: KubeObject, body: JsonObject, options: PatchOptions): PairWrite {
+  return patch('virtual', virtual, { body, options })
+}
+
+function patch(
+  side: PairWrite['side'],
+  object: KubeObject,
+  { body, options }: { body: JsonObject; options: PatchOptions },
+): PairWrite {
+  const { rule, patchType = 'merge', subresource, base } = options
+  return {
+    side,
+    rule,
+    write: {
+      op: 'patch',
+      patchType,
+      body,
+      uid: object.metadata.uid ?? '',
+      ...(subresource === undefined ? {} : { subresource }),
+    },
+    ...(base === undefined ? {} : { base }),
+  }
+}

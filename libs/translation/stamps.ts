@@ -1,0 +1,103 @@
+import type { KubeObject, ObjectRef } from '#libs/kube-model'
+import { hostName } from './names.ts'
+import type { TenantContext } from './view.ts'
+
+/** Everything under this prefix is ours: it never crosses, in either direction. */
+export const OWN_PREFIX = 'causeway.dev/'
+
+/** Labels on host copies, by which they are selected. */
+export const LABELS = {
+  tenant: `${OWN_PREFIX}tenant`,
+  namespace: `${OWN_PREFIX}namespace`,
+  /** On virtual nodes: made by us, so that we may change and delete it. */
+  virtualNode: `${OWN_PREFIX}virtual-node`,
+} as const
+
+/** Annotations on host copies, from which the way back to the tenant's object is read. */
+export const ANNOTATIONS = {
+  name: `${OWN_PREFIX}name`,
+  namespace: `${OWN_PREFIX}namespace`,
+  uid: `${OWN_PREFIX}uid`,
+  /** Resource token, such as `pods` or `ingresses.networking.k8s.io`. */
+  resource: `${OWN_PREFIX}resource`,
+  /** `<host namespace>/<host name>` of the object itself: a copy made by a third party carries the wrong one. */
+  hostName: `${OWN_PREFIX}host-name`,
+  /** W3C traceparent of the change that made the copy. */
+  trace: `${OWN_PREFIX}trace`,
+  /** Kind of the controller that owns the tenant's object. */
+  ownerKind: `${OWN_PREFIX}owner-kind`,
+  /** For the downward API: the tenant's values where the copy's own would be the host's. */
+  serviceAccountName: `${OWN_PREFIX}service-account-name`,
+  labels: `${OWN_PREFIX}labels`,
+  annotations: `${OWN_PREFIX}annotations`,
+} as const
+
+/** Switches that a tenant may set on its own objects (annotations). */
+export const SWITCHES = {
+  /** `"true"` or `"false"`: force the object across or keep it from crossing. */
+  sync: `${OWN_PREFIX}sync`,
+  /** `"true"`: the host copy stays as it is. */
+  pause: `${OWN_PREFIX}pause`,
+} as const
+
+export type Stamps = { labels: Record<string, string>; annotations: Record<string, string> }
+
+/** What a host copy carries besides the tenant's own metadata. */
+export function stampsFor(ref: ObjectRef, virtual: KubeObject, tenant: TenantContext): Stamps {
+  const labels: Record<string, string> = { [LABELS.tenant]: tenant.name }
+  const annotations: Record<string, string> = {
+    [ANNOTATIONS.hostName]: `${tenant.hostNamespace}/${hostName(ref, tenant.name)}`,
+    [ANNOTATIONS.name]: ref.name,
+    [ANNOTATIONS.resource]: ref.resource,
+    [ANNOTATIONS.uid]: virtual.metadata.uid ?? '',
+  }
+  if (ref.namespace !== '') {
+    labels[LABELS.namespace] = ref.namespace
+    annotations[ANNOTATIONS.namespace] = ref.namespace
+  }
+  return { labels, annotations }
+}
+
+/** Whether a host object is a copy of ours for this tenant: label, resource and the object's own name all agree. */
+export function isOurs(host: KubeObject, tenant: TenantContext, resource: string): boolean {
+  return (
+    host.metadata.namespace === tenant.hostNamespace &&
+    host.metadata.labels?.[LABELS.tenant] === tenant.name &&
+    host.metadata.annotations?.[ANNOTATIONS.resource] === resource &&
+    carriesOwnName(host)
+  )
+}
+
+/** The uid of the virtual object that a host copy was made for. */
+export function stampedUid(host: KubeObject): string | undefined {
+  return host.metadata.annotations?.[ANNOTATIONS.uid]
+}
+
+/**
+ * The virtual object that a host copy stands for, read from its stamps. `undefined` when the stamps are missing or do
+ * not agree with the object's own name, as on a copy that a third party made of one of ours.
+ */
+export function virtualRefOf(host: KubeObject): { tenant: string; ref: ObjectRef } | undefined {
+  const annotations = host.metadata.annotations ?? {}
+  const tenant = host.metadata.labels?.[LABELS.tenant]
+  const name = annotations[ANNOTATIONS.name]
+  const resource = annotations[ANNOTATIONS.resource]
+  if (!tenant || !name || !resource || !carriesOwnName(host)) return undefined
+  const ref = { resource, namespace: annotations[ANNOTATIONS.namespace] ?? '', name }
+  return hostName(ref, tenant) === host.metadata.name ? { tenant, ref } : undefined
+}
+
+/** Whether a host object is the copy of exactly this virtual object. */
+export function isCopyOf(host: KubeObject, tenant: TenantContext, ref: ObjectRef): boolean {
+  const annotations = host.metadata.annotations ?? {}
+  return (
+    isOurs(host, tenant, ref.resource) &&
+    annotations[ANNOTATIONS.name] === ref.name &&
+    (annotations[ANNOTATIONS.namespace] ?? '') === ref.namespace
+  )
+}
+
+function carriesOwnName(host: KubeObject): boolean {
+  const { namespace, name, annotations } = host.metadata
+  return annotations?.[ANNOTATIONS.hostName] === `${namespace ?? ''}/${name ?? ''}`
+}
