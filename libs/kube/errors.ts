@@ -10,7 +10,7 @@ export type KubeStatus = {
     name?: string
     kind?: string
     retryAfterSeconds?: number
-    causes?: { reason?: string; message?: string }[]
+    causes?: { reason?: string; message?: string; field?: string }[]
   }
 }
 
@@ -99,20 +99,27 @@ export function apiErrorFromStatus(where: string, status: KubeStatus): KubeApiEr
 export const isNotFound = (error: unknown): boolean => hasStatus(error, 404)
 /** The name is taken (409 on create). */
 export const isAlreadyExists = (error: unknown): boolean => hasStatus(error, 409) && error.reason === 'AlreadyExists'
-/** A precondition (uid, resourceVersion) does not hold (409). */
-export const isConflict = (error: unknown): boolean => hasStatus(error, 409) && error.reason !== 'AlreadyExists'
+/** A precondition (uid, resourceVersion) does not hold: 409, or 422 for a patch with another `metadata.uid`. */
+export const isConflict = (error: unknown): boolean =>
+  (hasStatus(error, 409) && error.reason !== 'AlreadyExists') || isOtherUid(error)
 /** The resource version or continue token is too old: list again. */
 export const isExpired = (error: unknown): boolean =>
   error instanceof KubeApiError && (error.statusCode === 410 || error.reason === 'Expired' || error.reason === 'Gone')
 export const isForbidden = (error: unknown): boolean => hasStatus(error, 403)
 export const isUnauthorized = (error: unknown): boolean => hasStatus(error, 401)
 /** The server understood the object and refuses it: 422, or 400 for one it cannot decode. */
-export const isInvalid = (error: unknown): boolean => hasStatus(error, 422) || hasStatus(error, 400)
+export const isInvalid = (error: unknown): boolean =>
+  (hasStatus(error, 422) && !isOtherUid(error)) || hasStatus(error, 400)
 export const isTooManyRequests = (error: unknown): boolean => hasStatus(error, 429)
 
 /** Whether the same request may well succeed later: network, deadlines, 429 and 5xx. */
 export function isTransient(error: unknown): boolean {
   return error instanceof CausewayError && error.retry !== 'never'
+}
+
+/** PATCH knows no preconditions: servers find that it changes a field that never changes. */
+function isOtherUid(error: unknown): boolean {
+  return hasStatus(error, 422) && (error.details?.causes?.some((cause) => cause.field === 'metadata.uid') ?? false)
 }
 
 function hasStatus(error: unknown, statusCode: number): error is KubeApiError {
