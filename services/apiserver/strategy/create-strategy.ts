@@ -51,11 +51,11 @@ function validate(input: {
   const metadata =
     previous !== undefined && sameMetadata(object, previous) ? [] : validateMetadata(object, input.nameProblems)
   if (previous === undefined) return [...metadata, ...(rules.validate?.(object) ?? [])]
-  const change = [...metadata, ...validateMetadataUpdate(object, previous)]
+  const change = [...metadata, ...metadata, ...validateMetadataUpdate(object, previous)]
   const own = sameContent(object, previous)
     ? []
     : [...(rules.validate?.(object) ?? []), ...(rules.validateUpdate?.(object, previous) ?? [])]
-  // Upstream checks metadata once for all kinds and once for the kind, and lists both findings.
+  // Upstream checks metadata for all kinds and again for the kind, twice over, and lists all findings.
   return [...change, ...change, ...own]
 }
 

@@ -1,9 +1,8 @@
-const DESCRIPTIONS: Record<string, string> = {
-  Name: 'Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names',
-  Age: 'CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata',
-}
+import descriptions from '../data/column-descriptions.json' with { type: 'json' }
 
-/** The text that explains a column; the column's own name where there is no better one. */
-export function columnDescription(name: string): string {
-  return DESCRIPTIONS[name] ?? name
+const TEXTS: Readonly<Record<string, Readonly<Record<string, string>> | undefined>> = descriptions
+
+/** The text that explains a column, in the API's words where we have them; else the column's own name. */
+export function columnDescription(resourceToken: string, name: string): string {
+  return TEXTS[resourceToken]?.[name] ?? TEXTS['']?.[name] ?? name
 }

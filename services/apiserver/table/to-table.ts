@@ -47,7 +47,7 @@ export function toTable(resource: ApiResource, objects: readonly KubeObject[], o
       name: column.name,
       type: column.type,
       format: column.format,
-      description: columnDescription(column.name),
+      description: columnDescription(resource.token, column.name),
       priority: column.priority,
     })),
     rows: objects.map((object) => ({ cells: cells(object, now), object: rowObject(object, options.includeObject) })),
