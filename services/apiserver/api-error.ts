@@ -59,7 +59,7 @@ const qualified = (name: string, group: string): string => (group === '' ? name 
 const detailsOf = (name: string | undefined, group: string, kind: string): StatusDetails => ({
   ...(name ? { name } : {}),
   ...(group === '' ? {} : { group }),
-  kind,
+  ...(kind === '' ? {} : { kind }),
 })
 
 /** A refusal with the Status object the client gets. Messages and details are those a kube-apiserver sends. */
@@ -146,7 +146,9 @@ export class ApiError extends Error {
     name: string,
     problems: readonly FieldProblem[],
   ): ApiError {
-    const texts = [...new Set(problems.map((problem) => `${problem.field}: ${problem.message}`))]
+    // Problems of the object as a whole are shown with an empty path.
+    const causes = problems.map(({ reason, message, field }) => ({ reason, message, field: field || '[]' }))
+    const texts = [...new Set(causes.map(({ field, message }) => `${field}: ${message}`))]
     const list = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`
     return new ApiError({
       code: 422,
@@ -154,9 +156,7 @@ export class ApiError extends Error {
       message: `${qualified(kind.kind, kind.group)} "${name}" is invalid${texts.length === 0 ? '' : `: ${list}`}`,
       details: {
         ...detailsOf(name, kind.group, kind.kind),
-        ...(problems.length === 0
-          ? {}
-          : { causes: problems.map(({ reason, message, field }) => ({ reason, message, field })) }),
+        ...(causes.length === 0 ? {} : { causes }),
       },
     })
   }

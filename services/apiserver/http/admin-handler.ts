@@ -29,8 +29,8 @@ export async function handleAdmin(exchange: Exchange, admin: ClusterAdmin, token
     if (exchange.method !== 'GET') throw ApiError.methodNotAllowed()
     exchange.sendJson(200, { clusters: admin.names() })
   } else if (exchange.method === 'PUT') {
-    const text = await readBody(exchange)
-    const options = text.trim() === '' ? {} : (parseObject(exchange, text, 'ClusterOptions') as ClusterOptions)
+    const body = await readBody(exchange)
+    const options = body.length === 0 ? {} : (parseObject(exchange, body, 'ClusterOptions') as ClusterOptions)
     exchange.send(200, admin.create(decodeURIComponent(name), options), YAML)
   } else if (exchange.method === 'DELETE') {
     if (!admin.delete(decodeURIComponent(name))) throw ApiError.notFound(CLUSTERS, name)

@@ -1,5 +1,6 @@
 import { parse } from 'yaml'
 import { ApiError } from '../api-error.ts'
+import { decodeProtobuf } from '../protobuf/decode-protobuf.ts'
 import { MEDIA_TYPES } from './negotiate.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -7,7 +8,7 @@ import type { Exchange } from './exchange.ts'
 export const BODY_LIMIT_BYTES = 3 * 1024 * 1024
 
 /** Reads the whole body. @throws ApiError 413 */
-export async function readBody(exchange: Exchange): Promise<string> {
+export async function readBody(exchange: Exchange): Promise<Buffer> {
   const declared = Number(exchange.header('content-length') ?? 0)
   if (declared > BODY_LIMIT_BYTES) {
     exchange.request.resume()
@@ -20,7 +21,7 @@ export async function readBody(exchange: Exchange): Promise<string> {
     if (size > BODY_LIMIT_BYTES) throw ApiError.tooLarge(BODY_LIMIT_BYTES)
     parts.push(part)
   }
-  return parts.length === 1 ? String(parts[0]) : Buffer.concat(parts).toString()
+  return Buffer.concat(parts)
 }
 
 /** The media type of the body without parameters; empty when none is given. */
@@ -33,11 +34,21 @@ export function bodyType(exchange: Exchange): string {
  * @param kind for messages
  * @throws ApiError 400 or 415
  */
-export function parseObject(exchange: Exchange, text: string, kind: string): Record<string, unknown> {
+export function parseObject(exchange: Exchange, body: Buffer, kind: string): Record<string, unknown> {
   const type = bodyType(exchange)
+  if (type === 'application/vnd.kubernetes.protobuf') return parseProtobuf(body)
+  const text = body.toString()
   if (type === 'application/yaml') return requireObject(parseYaml(text, kind), text, kind)
   if (type !== '' && type !== 'application/json') throw ApiError.unsupportedMediaType(MEDIA_TYPES)
   return requireObject(parseJson(text, kind), text, kind)
+}
+
+function parseProtobuf(body: Buffer): Record<string, unknown> {
+  try {
+    return decodeProtobuf(body)
+  } catch (error) {
+    throw ApiError.badRequest(error instanceof Error ? error.message : String(error))
+  }
 }
 
 function parseJson(text: string, kind: string): unknown {
@@ -88,11 +99,24 @@ export function jsonErrorText(error: unknown, text: string): string {
     return 'unexpected end of JSON input'
   }
   const position = Number(/at position (\d+)/.exec(message)?.[1] ?? Number.NaN)
+  const literal = brokenLiteral(text, position)
+  if (literal !== undefined) return literal
   const character = Number.isNaN(position) ? (/token '?(.)/.exec(message)?.[1] ?? text[0]) : text[position]
   const place = /property name/.test(message)
     ? 'looking for beginning of object key string'
     : 'looking for beginning of value'
   return `invalid character '${character ?? ''}' ${place}`
+}
+
+/** Go names the literal that a wrong character breaks. */
+function brokenLiteral(text: string, position: number): string | undefined {
+  for (const literal of ['null', 'true', 'false']) {
+    for (let length = literal.length - 1; length > 0; length--) {
+      if (!text.slice(0, position).endsWith(literal.slice(0, length))) continue
+      return `invalid character '${text[position] ?? ''}' in literal ${literal} (expecting '${literal[length] ?? ''}')`
+    }
+  }
+  return undefined
 }
 
 const isCutOff = (message: string, text: string): boolean =>

@@ -125,9 +125,9 @@ function sendDeleted(exchange: Exchange, resource: ApiResource, object: { name: 
 export async function handleCollectionDelete(request: ResourceRequest): Promise<void> {
   const { cluster, exchange, resource } = request
   const representation = negotiate(exchange.header('accept'))
-  const text = await readBody(exchange)
+  const body = await readBody(exchange)
   const page = pageOf(request)
-  const options = parseDeleteOptions(exchange, text)
+  const options = parseDeleteOptions(exchange, body)
   for (const { namespace, name } of page.items) {
     deleteObject(cluster, { resource: storageResource(resource), namespace, name }, options)
   }

@@ -15,8 +15,8 @@ const versions = new Set(API_RESOURCES.map(({ apiVersion }) => apiVersion))
  * that.
  * @throws ApiError 400 or 415
  */
-export function decodeObject(exchange: Exchange, text: string, resource: ApiResource): KubeObject {
-  const object = parseObject(exchange, text, resource.kind) as KubeObject
+export function decodeObject(exchange: Exchange, body: Buffer, resource: ApiResource): KubeObject {
+  const object = parseObject(exchange, body, resource.kind) as KubeObject
   requireKind(object, resource)
   const { typeErrors, unknown } = decodeProblems(resource, object)
   if (typeErrors[0] !== undefined) throw cannotHandle(resource, typeErrors[0])

@@ -54,7 +54,7 @@ export async function readPatch(
     exchange.request.resume()
     throw ApiError.unsupportedMediaType()
   }
-  const text = await readBody(exchange)
+  const text = String(await readBody(exchange))
   const patch = parsePatch(text, type)
   return (current) => {
     const patched = apply(current as unknown as JsonObject, patch, resource) as unknown as KubeObject
@@ -74,8 +74,15 @@ function parsePatch(text: string, type: string): unknown {
 
 /** The result must still be readable as its kind. */
 function checkPatched(exchange: Exchange, resource: ApiResource, patched: KubeObject): void {
-  const { typeErrors, unknown } = decodeProblems(resource, patched)
+  const { typeErrors, unknown } = decodeProblems(kindOf(patched, resource), patched)
   const refuse = (problem: string): ApiError => invalidPatch(patchedText(patched as unknown as JsonObject), problem)
   if (typeErrors[0] !== undefined) throw refuse(typeErrors[0])
   reportUnknown(exchange, unknown, refuse)
+}
+
+/** A patch may make another kind of an object; it is then read as that kind, and refused later. */
+function kindOf(object: KubeObject, resource: ApiResource): { group: string; version: string; kind: string } {
+  const [first = '', second] = (object.apiVersion || resource.apiVersion).split('/')
+  const [group, version] = second === undefined ? ['', first] : [first, second]
+  return { group, version, kind: object.kind || resource.kind }
 }

@@ -1,4 +1,5 @@
 import type { ApiResource } from '../discovery/resources.ts'
+import { toServed } from '../registry/conversion.ts'
 import { parseFieldSelector } from '../selectors/field-selector.ts'
 import { parseLabelSelector } from '../selectors/label-selector.ts'
 import type { StoredObject } from '../storage/stored-object.ts'
@@ -21,5 +22,8 @@ export function selectionOf(
   if (labelSelector === '' && fieldSelector === '') return { namespace, matches: undefined }
   const byLabels = parseLabelSelector(labelSelector)
   const byFields = parseFieldSelector(fieldSelector, resource.token)
-  return { namespace, matches: ({ object }) => byLabels(object.metadata.labels) && byFields(object) }
+  return {
+    namespace,
+    matches: ({ object }) => byLabels(object.metadata.labels) && byFields(toServed(resource, object)),
+  }
 }

@@ -32,7 +32,10 @@ export function parseWriteOptions(exchange: Exchange, kind: string): WriteOption
       },
     ])
   }
-  return { manager: manager === '' ? userAgentManager(exchange) : manager, dryRun: isDryRun(exchange.query.getAll('dryRun'), kind) }
+  return {
+    manager: manager === '' ? userAgentManager(exchange) : manager,
+    dryRun: isDryRun(exchange.query.getAll('dryRun'), kind),
+  }
 }
 
 /** Without a field manager the client's program name is used. */
@@ -64,8 +67,8 @@ type DeleteBody = {
 }
 
 /** Options of a deletion, from the body if there is one, else from the query. @throws ApiError 400 or 422 */
-export function parseDeleteOptions(exchange: Exchange, text: string): DeleteRequest {
-  if (text.trim() !== '') return checkDelete(parseObject(exchange, text, 'DeleteOptions') as DeleteBody)
+export function parseDeleteOptions(exchange: Exchange, body: Buffer): DeleteRequest {
+  if (body.length > 0) return checkDelete(parseObject(exchange, body, 'DeleteOptions') as DeleteBody)
   const { query } = exchange
   const gracePeriodSeconds = intParam(query, 'gracePeriodSeconds')
   const orphanDependents = boolParam(query, 'orphanDependents')

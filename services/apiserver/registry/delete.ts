@@ -105,12 +105,21 @@ function markDeleted(cluster: Cluster, object: KubeObject, graceSeconds: number)
 }
 
 function remove(cluster: Cluster, resource: ApiResource, stored: StoredObject, request: DeleteRequest): DeleteResult {
+  if (resource.token === 'pods') return removePod(cluster, stored, request)
   const object = cloneJson(stored.object)
-  if (resource.token === 'pods') markDeleted(cluster, object, 0)
-  if (request.propagationPolicy !== undefined || request.orphanDependents !== undefined) {
-    delete object.metadata.finalizers
-  }
   return { object: write(cluster, stored, { type: 'DELETED', object, request }), isGone: true }
+}
+
+/** Kubelets learn from the period of 0 that the pod is gone for good, so watchers see that before the deletion. */
+function removePod(cluster: Cluster, stored: StoredObject, request: DeleteRequest): DeleteResult {
+  let { object } = stored
+  if (object.metadata.deletionGracePeriodSeconds !== 0) {
+    const marked = cloneJson(object)
+    markDeleted(cluster, marked, 0)
+    object = write(cluster, stored, { type: 'MODIFIED', object: marked, request })
+  }
+  write(cluster, stored, { type: 'DELETED', object: cloneJson(object), request })
+  return { object, isGone: true }
 }
 
 /** A namespace is only marked: its controller empties it and then takes the finalizer off. */

@@ -64,7 +64,8 @@ export function updateObject(cluster: Cluster, target: ObjectTarget, request: Up
   if (isUnchanged(next, previous)) return previous
   if (request.options.dryRun === true) return next
   if (isFinished(next)) {
-    cluster.store.write({ type: 'DELETED', resource: resource.token, namespace, name, object: next })
+    // The answer is the object without the last finalizer, the event the one that was stored.
+    cluster.store.write({ type: 'DELETED', resource: resource.token, namespace, name, object: cloneJson(previous) })
     return next
   }
   return cluster.store.write({ type: 'MODIFIED', resource: resource.token, namespace, name, object: next }).object
