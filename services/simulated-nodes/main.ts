@@ -19,6 +19,7 @@ await runService({
     })
     const health = await serveHealth({ ...config.http, roles: () => [role], metrics: () => Promise.resolve('') })
     logger.info({ url: health.url }, 'serving health')
+    process.send?.({ healthUrl: health.url })
     return {
       roles: [role],
       close: async () => {

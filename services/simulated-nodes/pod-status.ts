@@ -141,7 +141,7 @@ function initContainerStatuses(pod: Pod, startedAt: string): Status {
     initContainerStatuses: containers.map((container) =>
       container.restartPolicy === 'Always'
         ? running(pod, container, startedAt)
-        : terminated(pod, container, { startedAt, finishedAt: startedAt }),
+        : { ...terminated(pod, container, { startedAt, finishedAt: startedAt }), ready: true },
     ),
   }
 }
@@ -161,7 +161,7 @@ function terminated(pod: Pod, container: Container, times: { startedAt: string; 
   const { containerID } = identity(pod, container)
   return {
     ...identity(pod, container),
-    ready: container.restartPolicy !== 'Always' && pod.status?.phase !== 'Running',
+    ready: false,
     started: false,
     restartCount: 0,
     state: { terminated: { exitCode: 0, reason: 'Completed', ...times, containerID } },
