@@ -56,11 +56,21 @@ export class AdaptiveLimit {
     return Math.max(0, this.#pausedUntil - now)
   }
 
+  /** Whether another call may start. */
+  hasRoom(now: number): boolean {
+    return this.#inFlight < this.limit && now >= this.#pausedUntil
+  }
+
   /** Takes a place, if there is one. */
   tryAcquire(now: number): boolean {
-    if (this.#inFlight >= this.limit || now < this.#pausedUntil) return false
+    if (!this.hasRoom(now)) return false
     this.#inFlight += 1
     return true
+  }
+
+  /** Gives the place back without having called. */
+  cancel(): void {
+    this.#inFlight -= 1
   }
 
   /** Gives the place back. */

@@ -63,7 +63,8 @@ function forbiddenBy(error: KubeApiError, message: string) {
 
 function missing(error: KubeApiError, write: Pick<Write, 'op'>): Attempt {
   const message = saidBy(error)
-  if (error.reason !== 'NotFound') return retry(error, 'failed')
+  // A proxy's 404, or one of another program at the address.
+  if (error.reason !== 'NotFound') return { ...retry(error, 'failed'), isUp: false }
   if (error.details?.kind === 'namespaces' && write.op !== 'patch') return parked('NamespaceMissing', message)
   return isNotServed(error) ? parked('Unsupported', message) : conflict(message)
 }
@@ -98,7 +99,9 @@ export function saidBy(error: KubeApiError): string {
 
 function retry(error: unknown, cause: TryAgain['cause']): TryAgain {
   const message = error instanceof KubeApiError ? saidBy(error) : errorMessage(error)
-  return { result: 'retry', message, cause }
+  // 502 to 504 come from what stands before a server as well as from one that cannot work.
+  const isUp = error instanceof KubeApiError && error.statusCode < 502
+  return { result: 'retry', message, cause, isUp }
 }
 
 function retryAfter(error: KubeApiError): Pick<TryAgain, 'retryAfterMs'> {

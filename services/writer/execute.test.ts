@@ -10,6 +10,7 @@ import {
   statusReply,
 } from '#libs/kube/testing'
 import type { KubeObject, ObjectKey } from '#libs/kube-model'
+import { createVault } from '#libs/vault'
 import { execute } from './execute.ts'
 import type { Attempt } from './result.ts'
 import { HOST_NAMESPACE, TENANT, hostCopy, intentOf, writes } from './testing/intents.ts'
@@ -21,6 +22,8 @@ const virtualTarget: ObjectKey = {
   namespace: 'default',
   name: 'web',
 }
+
+const vault = createVault({ active: 'k1', keys: new Map([['k1', Buffer.alloc(32, 7)]]) })
 
 let hostServer: FakeApiServer
 let tenantServer: FakeApiServer
@@ -56,7 +59,7 @@ async function run(
   return await execute(intentOf(write, script.intent), {
     host,
     route,
-    unseal: (_key, object) => object,
+    vault,
     signal: new AbortController().signal,
     timeoutMs: 5_000,
   })
@@ -128,6 +131,21 @@ describe('create', () => {
     })
   })
 
+  test('opens what was sealed for the log', async () => {
+    const target = { ...intentOf(writes.create()).target, resource: 'secrets' }
+    const sealed = vault.seal(target, { ...hostCopy({ resource: 'secrets' }), data: { password: 'czNjcjN0' } })
+    expect(JSON.stringify(sealed)).not.toContain('czNjcjN0')
+    await run(writes.create(sealed), { intent: { target }, host: [jsonReply(live(hostCopy()))] })
+    expect(JSON.parse(hostServer.requests[0]?.body ?? '')).toMatchObject({ data: { password: 'czNjcjN0' } })
+  })
+
+  test('parks what was tampered with', async () => {
+    const target = { ...intentOf(writes.create()).target, resource: 'secrets' }
+    const sealed = vault.seal({ ...target, name: 'another' }, { ...hostCopy(), data: { password: 'czNjcjN0' } })
+    expect(await run(writes.create(sealed), { intent: { target } })).toMatchObject({ reason: 'PoisonMessage' })
+    expect(hostServer.requests).toEqual([])
+  })
+
   test('tries again when the connection breaks', async () => {
     expect(await run(writes.create(), { host: [resetReply] })).toMatchObject({ result: 'retry', cause: 'failed' })
   })
@@ -137,6 +155,17 @@ describe('patch', () => {
   test('carries the uid as a precondition', async () => {
     expect(await run(writes.patch('u1'), { host: [jsonReply(live(hostCopy()))] })).toEqual(made)
     expect(JSON.parse(hostServer.requests[0]?.body ?? '')).toEqual({ spec: {}, metadata: { uid: 'u1' } })
+  })
+
+  test('opens sealed fields', async () => {
+    const target = { ...intentOf(writes.create()).target, resource: 'secrets' }
+    const body = vault.sealFields(target, { data: { password: 'czNjcjN0' } })
+    const write: Write = { op: 'patch', patchType: 'merge', body, uid: 'u1' }
+    await run(write, { intent: { target }, host: [jsonReply(live(hostCopy()))] })
+    expect(JSON.parse(hostServer.requests[0]?.body ?? '')).toEqual({
+      data: { password: 'czNjcjN0' },
+      metadata: { uid: 'u1' },
+    })
   })
 
   test('a JSON patch carries it as a test', async () => {
@@ -300,7 +329,7 @@ test('an aborted call is nobody’s result', async () => {
   const deps = {
     host,
     route,
-    unseal: (_: ObjectKey, object: KubeObject) => object,
+    vault,
     signal: controller.signal,
     timeoutMs: 1,
   }

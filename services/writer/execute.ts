@@ -5,7 +5,7 @@ import { announce } from './announce.ts'
 import { classify, isAbsent, saidBy } from './classify.ts'
 import { confirmAbsent } from './confirm-absent.ts'
 import { withUidPrecondition } from './patch-precondition.ts'
-import type { TenantRoute, Unseal, WriterClient } from './ports.ts'
+import type { Opener, TenantRoute, WriterClient } from './ports.ts'
 import { type Attempt, conflict, done, parked, refused } from './result.ts'
 import { hostOwnership, virtualOwnership } from './ownership.ts'
 
@@ -13,7 +13,7 @@ import { hostOwnership, virtualOwnership } from './ownership.ts'
 export type ExecuteDeps = {
   host: WriterClient
   route: TenantRoute
-  unseal: Unseal
+  vault: Opener
   /** Breaks the call off. */
   signal: AbortSignal
   /** How long to wait for an answer, in milliseconds. */
@@ -62,7 +62,7 @@ export async function execute(intent: LoggedIntent, deps: ExecuteDeps): Promise<
 async function create(call: Call<Extract<Write, { op: 'create' }>>, deps: ExecuteDeps): Promise<Attempt> {
   const { target } = call.intent
   try {
-    const body = deps.unseal(target, call.write.body)
+    const body = deps.vault.unseal(target, call.write.body)
     const made = await call.client.create(call.resource, { namespace: target.namespace }, body, call.options)
     return done(made.metadata)
   } catch (error) {
@@ -78,7 +78,7 @@ async function lookAtHolder(call: Call<Extract<Write, { op: 'create' }>>, messag
   try {
     live = await call.client.get(call.resource, intent.target, call.options)
   } catch (error) {
-    if (isAbsent(error)) return { result: 'retry', cause: 'failed', message }
+    if (isAbsent(error)) return { result: 'retry', cause: 'failed', isUp: true, message }
     throw error
   }
   const owner =
@@ -99,10 +99,7 @@ async function lookAtHolder(call: Call<Extract<Write, { op: 'create' }>>, messag
 async function patch(call: Call<Extract<Write, { op: 'patch' }>>, deps: ExecuteDeps): Promise<Attempt> {
   const { write } = call
   const { target } = call.intent
-  // Sealed fields stand in a patch as they do in an object.
-  const body = Array.isArray(write.body)
-    ? write.body
-    : (deps.unseal(target, { metadata: {}, ...write.body } as KubeObject) as unknown as typeof write.body)
+  const body = Array.isArray(write.body) ? write.body : deps.vault.unsealFields(target, write.body)
   const patched = await call.client.patch(call.resource, target, withUidPrecondition(body, write.uid), {
     ...call.options,
     type: write.patchType,

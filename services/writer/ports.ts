@@ -1,5 +1,5 @@
 import type { KubeClient } from '#libs/kube'
-import type { KubeObject, ObjectKey } from '#libs/kube-model'
+import type { Vault } from '#libs/vault'
 
 /** The calls that the writer makes. */
 export type WriterClient = Pick<KubeClient, 'get' | 'create' | 'patch' | 'bind' | 'delete' | 'clusterIdentity'>
@@ -23,5 +23,5 @@ export type TenantDirectory = {
   tenant(name: string): TenantRoute | undefined
 }
 
-/** Opens what is sealed in the log; objects that are not sealed come back as they are. */
-export type Unseal = (key: ObjectKey, object: KubeObject) => KubeObject
+/** Opens what is sealed in the log; what is not sealed comes back as it is. */
+export type Opener = Pick<Vault, 'covers' | 'unseal' | 'unsealFields'>

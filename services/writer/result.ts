@@ -17,6 +17,8 @@ export type TryAgain = {
   message: string
   /** `overloaded`: the server asked for less. `failed`: it gave no answer, or could not serve this one. */
   cause: 'overloaded' | 'failed'
+  /** Whether the server answered for itself: then only this request failed, and others need not. */
+  isUp: boolean
   retryAfterMs?: number
 }
 

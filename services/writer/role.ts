@@ -1,0 +1,95 @@
+import { createPublisher, openPositions } from '#libs/bus'
+import { type OwnedPartition, type Role, type RoleContext, ownPartitions } from '#libs/runtime'
+import { ApiGates } from './api-gates.ts'
+import { Capacity } from './capacity.ts'
+import { DEFAULT_LIMITS, type WriterLimits } from './limits.ts'
+import { createWriterMetrics } from './metrics.ts'
+import { PartitionWorker } from './partition-worker.ts'
+import type { TenantDirectory } from './ports.ts'
+import type { ResumePoint } from './settlement.ts'
+
+/** How often queues and limits are measured. */
+const GAUGES_EVERY_MS = 5_000
+
+/** Outcomes may share a socket write: what waits for them waits for their echo as well. */
+const OUTCOME_CORK_MS = 5
+
+export type WriterContext = Pick<
+  RoleContext,
+  'bus' | 'config' | 'clock' | 'random' | 'logger' | 'metrics' | 'vault'
+> & { directory: Pick<RoleContext['directory'], 'host' | 'tenant' | 'client'> }
+
+/** Starts carrying out the intents of the partitions that nobody else does. */
+export async function startWriter(context: WriterContext, limits: Partial<WriterLimits> = {}): Promise<Role> {
+  const { bus, config, clock, random, vault } = context
+  const logger = context.logger.child({ component: 'writer' })
+  const metrics = createWriterMetrics(context.metrics)
+  const resolved: WriterLimits = { ...DEFAULT_LIMITS, ...limits }
+  const publisher = createPublisher(bus, {
+    clock,
+    corkMs: OUTCOME_CORK_MS,
+    onResend: (resend) => logger.warn({ ...resend }, 'messages sent again'),
+  })
+  const positions = await openPositions<ResumePoint>(bus, { replicas: config.replicas })
+  const gates = new ApiGates({ clock })
+  const capacity = new Capacity(resolved.maxHeld)
+  const directory = routesOf(context.directory)
+  const workers = new Map<number, PartitionWorker>()
+
+  const work = async (owned: OwnedPartition): Promise<void> => {
+    const worker = new PartitionWorker({
+      ...owned,
+      bus,
+      publisher,
+      positions,
+      directory,
+      vault,
+      gates,
+      capacity,
+      limits: resolved,
+      clock,
+      random,
+      logger,
+      metrics,
+    })
+    workers.set(owned.partition, worker)
+    try {
+      await worker.run()
+    } finally {
+      workers.delete(owned.partition)
+    }
+  }
+
+  const gauges = setInterval(() => {
+    for (const [partition, worker] of workers) metrics.lag(partition, worker.lag)
+    metrics.gates(gates, capacity.used)
+  }, GAUGES_EVERY_MS)
+
+  const owner = await ownPartitions({ bus, config, role: 'writer', logger, clock, random, work })
+  return {
+    name: 'writer',
+    notReady: () => {
+      if (!bus.isConnected()) return ['not connected to NATS']
+      const behind = [...workers].filter(([, worker]) => !worker.caughtUp).map(([partition]) => partition)
+      return behind.length === 0 ? [] : [`partitions still catching up: ${behind.join(', ')}`]
+    },
+    done: owner.done,
+    close: async () => {
+      clearInterval(gauges)
+      await owner.close()
+      await publisher.flush()
+      publisher.close()
+    },
+  }
+}
+
+function routesOf(directory: WriterContext['directory']): TenantDirectory {
+  return {
+    host: () => directory.host(),
+    tenant: (name) => {
+      const entry = directory.tenant(name)
+      const client = directory.client(name)
+      return entry === undefined || client === undefined ? undefined : { client, hostNamespace: entry.hostNamespace }
+    },
+  }
+}
