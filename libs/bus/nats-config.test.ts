@@ -7,6 +7,7 @@ const config = {
   port: 4222,
   storeDir: '/home/a b/.causeway/nats',
   runDir: '/home/a b/.causeway/nats',
+  logFile: '/home/a b/.causeway/nats/nats-server.log',
   syncInterval: '10s',
 }
 

@@ -9,6 +9,7 @@ export type NatsConfig = {
   storeDir: string
   /** Folder of the pid file and of the file that says which port was chosen. */
   runDir: string
+  logFile: string
   /** How often written data is forced to disk: `always`, or a time such as `10s`. */
   syncInterval: string
   /** Shared secret that clients must give. */
@@ -27,8 +28,9 @@ export function renderNatsConfig(config: NatsConfig): string {
     'max_pending: 128MB',
     `pid_file: ${JSON.stringify(pidFile(config.runDir))}`,
     `ports_file_dir: ${JSON.stringify(config.runDir)}`,
-    'lame_duck_grace_period: "0s"',
-    'lame_duck_duration: "30s"',
+    `log_file: ${JSON.stringify(config.logFile)}`,
+    'logfile_size_limit: 16MB',
+    'logfile_max_num: 4',
     'jetstream {',
     `  store_dir: ${JSON.stringify(config.storeDir)}`,
     `  sync_interval: ${JSON.stringify(config.syncInterval)}`,

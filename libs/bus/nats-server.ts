@@ -1,8 +1,18 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { connect as connectTcp } from 'node:net'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { systemClock } from '#libs/kernel'
 import { BusError } from './errors.ts'
 import { type NatsBinary, findNatsServer } from './nats-binary.ts'
@@ -43,68 +53,94 @@ export type NatsServer = {
 
 const pollMs = 20
 
+/** A server that has been started and may not be ready. */
+type Launch = {
+  /** Tells the server from any other that answers on the port. */
+  name: string
+  child: ChildProcess
+  exited: NatsServer['exited']
+  dataDir: string
+  host: string
+  port: number
+  logFile: string
+  /** Length of the log before, in bytes. */
+  logStart: number
+}
+
 /**
  * Starts a nats-server on this machine and waits until it takes clients. One that an earlier run of ours left behind on
  * the same data is ended first.
  * @throws BusError `PortTaken`, or `NatsServerFailed` with the end of its log
  */
 export async function startNatsServer(options: NatsServerOptions): Promise<NatsServer> {
-  const binary = options.binary ?? findNatsServer()
   const dataDir = resolve(options.dataDir)
-  const { host = '127.0.0.1', port = 4222, logFile = join(dataDir, 'nats-server.log') } = options
+  const { host = '127.0.0.1', port = 4222 } = options
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const configFile = join(dataDir, 'nats-server.conf')
   await endLeftover(pidFile(dataDir), configFile)
   if (port !== 0 && (await isPortOpen(host, port))) throw portTaken(host, port)
-  // The name tells the server that was started from another that has the port.
+  const launch = launchServer(options, { dataDir, host, port, configFile })
+  const server = await untilReady(launch, options)
+  options.signal?.addEventListener('abort', () => void server.stop(), { once: true })
+  return server
+}
+
+function launchServer(
+  options: NatsServerOptions,
+  place: { dataDir: string; host: string; port: number; configFile: string },
+): Launch {
+  const { dataDir, host, port, configFile } = place
+  const binary = options.binary ?? findNatsServer()
   const name = `causeway-${randomBytes(6).toString('hex')}`
+  const logFile = resolve(options.logFile ?? join(dataDir, 'nats-server.log'))
   const config = renderNatsConfig({
     name,
     host,
     port,
     storeDir: dataDir,
     runDir: dataDir,
+    logFile,
     syncInterval: options.syncInterval ?? '10s',
     version: binary.version,
     ...(options.token === undefined ? {} : { token: options.token }),
   })
   writeFileSync(configFile, config, { mode: 0o600 })
-  const logStart = existsSync(logFile) ? readFileSync(logFile).length : 0
   const log = openSync(logFile, 'a')
-  // Written by the server itself, so the log and the server outlive us; in a group of its own, so Ctrl-C does not reach
-  // it before those that still need it.
+  const logStart = fstatSync(log).size
+  // What it says before it has read where its log is goes there too. In a group of its own, so that Ctrl-C does not
+  // reach it before those that still need it.
   const child = spawn(binary.path, ['-c', configFile], { stdio: ['ignore', log, log], detached: true })
   closeSync(log)
-  const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((done) => {
+  const exited: NatsServer['exited'] = new Promise((done) => {
     child.once('exit', (code, signal) => done({ code, signal }))
     child.once('error', () => done({ code: -1, signal: null }))
   })
-  let ended = false
-  void exited.then(() => {
-    ended = true
-  })
+  return { name, child, exited, dataDir, host, port, logFile, logStart }
+}
+
+async function untilReady(launch: Launch, options: NatsServerOptions): Promise<NatsServer> {
+  const { child, exited, host, logFile } = launch
   const deadline = systemClock.now() + (options.startTimeoutMs ?? 60_000)
-  for (;;) {
-    const actualPort = port === 0 ? chosenPort(dataDir, child.pid) : port
-    if (actualPort !== undefined && (await serverNameAt(host, actualPort)) === name) {
-      const server = running({ child, exited, host, port: actualPort, logFile })
-      options.signal?.addEventListener('abort', () => void server.stop(), { once: true })
-      return server
-    }
-    if (ended || systemClock.now() > deadline || options.signal?.aborted === true) {
-      child.kill('SIGKILL')
-      options.signal?.throwIfAborted()
-      const logged = readFileSync(logFile, 'utf8').slice(logStart)
-      if (/address already in use/i.test(logged)) throw portTaken(host, port)
-      throw new BusError(
-        `nats-server did not start; the end of ${logFile}:\n${logged.trim().split('\n').slice(-8).join('\n')}`,
-        {
-          code: 'NatsServerFailed',
-        },
-      )
-    }
+  let hasEnded = false
+  void exited.then(() => {
+    hasEnded = true
+  })
+  while (!hasEnded && systemClock.now() < deadline && options.signal?.aborted !== true) {
+    const port = launch.port === 0 ? chosenPort(launch.dataDir, child.pid) : launch.port
+    if (port !== undefined && (await serverNameAt(host, port)) === launch.name)
+      return running({ child, exited, host, port, logFile })
     await systemClock.sleep(pollMs)
   }
+  child.kill('SIGKILL')
+  options.signal?.throwIfAborted()
+  throw startFailure(launch)
+}
+
+function startFailure({ host, port, logFile, logStart }: Launch): BusError {
+  const logged = readFileSync(logFile).subarray(logStart).toString().trim()
+  if (/address already in use/i.test(logged)) return portTaken(host, port)
+  const end = logged.split('\n').slice(-8).join('\n')
+  return new BusError(`nats-server did not start; the end of ${logFile}:\n${end}`, { code: 'NatsServerFailed' })
 }
 
 function running(
@@ -144,7 +180,8 @@ async function endLeftover(file: string, configFile: string): Promise<void> {
       await systemClock.sleep(100)
     }
   }
-  rmSync(file, { force: true })
+  for (const name of readdirSync(dirname(file)))
+    if (/^nats-server(_\d+\.ports|\.pid)$/.test(name)) rmSync(join(dirname(file), name), { force: true })
 }
 
 /** The command line of a process; empty when there is none of that id, or when it is dead and not yet collected. */

@@ -245,7 +245,8 @@ class AckedPublisher implements Publisher {
     for (const entry of this.#inFlight.values()) {
       if (entry.retryAt > 0) {
         if (now >= entry.retryAt) refused.push(entry)
-      } else if (now - entry.sentAt >= this.#options.ackTimeoutMs) overdue.push(entry)
+      } else if (now - entry.sentAt >= this.#options.ackTimeoutMs * 2 ** Math.min(entry.attempts, 3))
+        overdue.push(entry)
     }
     for (const entry of refused) this.#send(entry, now)
     this.#resend(overdue, 'no answer')
@@ -254,7 +255,11 @@ class AckedPublisher implements Publisher {
   #resend(entries: readonly Entry[], reason: 'reconnected' | 'no answer'): void {
     if (entries.length === 0 || this.#closed !== undefined) return
     const now = this.#options.clock.now()
-    for (const entry of entries) this.#send(entry, now)
+    for (const entry of entries) {
+      // A server that is slow, or a connection that is dead without a word, is not helped by more of the same.
+      entry.attempts = reason === 'no answer' ? entry.attempts + 1 : 0
+      this.#send(entry, now)
+    }
     this.#options.onResend?.({ reason, count: entries.length })
   }
 

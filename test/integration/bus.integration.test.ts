@@ -190,6 +190,20 @@ describe('reading', () => {
     await expect(reader[Symbol.asyncIterator]().next()).rejects.toThrow(/not the stream that was read before/)
   })
 
+  test('waits for a slow reader, holding no more than its capacity', async () => {
+    await publishMany(200)
+    const end = new AbortController()
+    const reader = readOrdered(bus, { stream: STREAMS.changes, startSeq: 1, signal: end.signal, capacity: 20 })
+    void reader.caughtUp.then(() => end.abort())
+    const sequences: number[] = []
+    for await (const batch of reader) {
+      expect(batch.length).toBeLessThanOrEqual(20)
+      sequences.push(...batch.map((message) => message.seq))
+      await bus.nats.flush()
+    }
+    expect(sequences).toEqual(Array.from({ length: 200 }, (_, index) => index + 1))
+  })
+
   test('recovers when its consumer is deleted', async () => {
     await publishMany(5)
     const end = new AbortController()
@@ -267,6 +281,21 @@ describe('connecting', () => {
     const late = await connecting
     expect(late.isConnected()).toBe(true)
     await late.close()
+  })
+
+  test('a server with a token takes only those that have it', async () => {
+    const server = await startNatsServer({ dataDir: `${nats.dataDir}/closed`, port: 0, token: 's3cret' })
+    const stranger = connectBus({ servers: server.url, name: 'stranger' })
+    await expect(stranger).rejects.toMatchObject({ code: 'NatsRefused' })
+    const friend = await connectBus({ servers: server.url, name: 'friend', token: 's3cret' })
+    expect(friend.isConnected()).toBe(true)
+    await friend.close()
+    await server.stop()
+  })
+
+  test('a server that cannot start says why', async () => {
+    const start = startNatsServer({ dataDir: `${nats.dataDir}/bad`, port: 0, syncInterval: 'soon' })
+    await expect(start).rejects.toThrow(/nats-server did not start.*sync_interval/s)
   })
 
   test('a server refuses a taken port, and one that a killed run left behind is replaced', async () => {
