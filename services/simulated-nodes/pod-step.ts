@@ -41,7 +41,7 @@ export function nextPodStep(pod: Pod, options: StepOptions): PodStep {
 }
 
 /** How long the pod runs before it succeeds; undefined when it runs until it is deleted. */
-export function runTimeMs(pod: Pod, jobRunMs: number): number | undefined {
+function runTimeMs(pod: Pod, jobRunMs: number): number | undefined {
   if ((pod.spec?.restartPolicy ?? 'Always') === 'Always') return undefined
   const seconds = Number(pod.metadata.annotations?.[RUN_SECONDS] ?? Number.NaN)
   if (Number.isFinite(seconds)) return seconds * 1000

@@ -11,7 +11,7 @@ import { createObjectGraph } from './object-graph.ts'
 import { startReplicaSetController } from './replica-set-controller.ts'
 import { startServiceAccountController } from './service-account-controller.ts'
 
-export type { ControllerLog, ControllerResource } from './controller-context.ts'
+export type { ControllerLog } from './controller-context.ts'
 
 export type ControllersOptions = {
   clock: Clock

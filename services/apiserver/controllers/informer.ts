@@ -3,10 +3,10 @@ import type { ClusterApi } from '../cluster-api.ts'
 import { controllerOf } from './owner-references.ts'
 
 /** One change of the cache. `object` is the last state when it `isDeleted`. */
-export type InformerChange = { object: KubeObject; previous: KubeObject | undefined; isDeleted: boolean }
+type InformerChange = { object: KubeObject; previous: KubeObject | undefined; isDeleted: boolean }
 
 /** The objects of one resource, kept current and indexed. Objects are shared: never change them. */
-export type Informer = {
+type Informer = {
   get(namespace: string | undefined, name: string): KubeObject | undefined
   /** Objects of a namespace. */
   inNamespace(namespace: string): KubeObject[]

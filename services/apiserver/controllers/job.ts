@@ -20,7 +20,7 @@ export type Job = KubeObject & {
   status?: JobStatus
 }
 
-export type JobStatus = {
+type JobStatus = {
   active?: number
   ready?: number
   succeeded?: number

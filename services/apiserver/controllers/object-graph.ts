@@ -14,7 +14,7 @@ export type GraphNode = {
   finalizers: readonly string[]
 }
 
-export type GraphChange = { node: GraphNode; previous: GraphNode | undefined; isDeleted: boolean }
+type GraphChange = { node: GraphNode; previous: GraphNode | undefined; isDeleted: boolean }
 
 /** All objects of a cluster by uid, by owner and by namespace. */
 export type ObjectGraph = {
