@@ -39,7 +39,7 @@ async function ensureStream(bus: Bus, declaration: StreamDeclaration): Promise<b
 }
 
 /** Information about a stream, or undefined when there is none of that name. */
-export async function findStream(bus: Bus, name: string): Promise<StreamInfo | undefined> {
+async function findStream(bus: Bus, name: string): Promise<StreamInfo | undefined> {
   try {
     return await bus.manager.streams.info(name)
   } catch (error) {
