@@ -34,6 +34,8 @@ export function trackManagedFields(next: KubeObject, previous: KubeObject | unde
   const type: FieldSchema | undefined = typeName === undefined ? undefined : { ref: typeName }
   const base = (previous as JsonObject | undefined) ?? blankObject(gvk)
   const comparison = compareObjects(base, next as JsonObject, type)
+  // What a client says about the status here is not stored.
+  if (typeName !== undefined && writer.subresource === undefined) comparison.changed.children.delete('f:status')
   const entries = applyComparison(known, comparison, writer)
   if (entries.length > 0) next.metadata.managedFields = entries
 }

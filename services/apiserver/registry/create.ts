@@ -32,6 +32,13 @@ export function createObject(
   initializeMetadata(cluster, target, object)
   pruneUnknown(resource, object)
   applyDefaults(resource, object)
+  // Before the server adds its own: nobody owns what was allocated or set by admission.
+  trackManagedFields(object, undefined, {
+    manager: options.manager,
+    operation: 'Update',
+    time: timestamp(cluster),
+    apiVersion: resource.apiVersion,
+  })
   const strategy = strategyFor(resource.token)
   const name = object.metadata.name ?? ''
   if (resource.namespaced) requireActiveNamespace(cluster, { resource, namespace, name: askedName(object) })
@@ -40,12 +47,6 @@ export function createObject(
   if (problems.length > 0) throw ApiError.invalid(resource, name, problems)
   const existing = store.get(resource.token, namespace, name)
   if (existing !== undefined) throw alreadyExists(resource, existing)
-  trackManagedFields(object, undefined, {
-    manager: options.manager,
-    operation: 'Update',
-    time: timestamp(cluster),
-    apiVersion: resource.apiVersion,
-  })
   if (options.dryRun === true) return object
   return store.write({ type: 'ADDED', resource: resource.token, namespace, name, object }).object
 }
