@@ -98,10 +98,13 @@ export function jsonErrorText(error: unknown, text: string): string {
   if (text.trim() === '' || /Unexpected end|Unterminated/.test(message) || isCutOff(message, text)) {
     return 'unexpected end of JSON input'
   }
-  const position = Number(/at position (\d+)/.exec(message)?.[1] ?? Number.NaN)
+  const token = /token '?(.)/.exec(message)?.[1]
+  const given = /at position (\d+)/.exec(message)?.[1]
+  // Short texts are quoted in the message instead of a position.
+  const position = given === undefined ? text.indexOf(token ?? text) : Number(given)
   const literal = brokenLiteral(text, position)
   if (literal !== undefined) return literal
-  const character = Number.isNaN(position) ? (/token '?(.)/.exec(message)?.[1] ?? text[0]) : text[position]
+  const character = text[position] ?? token ?? text[0]
   const place = /property name/.test(message)
     ? 'looking for beginning of object key string'
     : 'looking for beginning of value'

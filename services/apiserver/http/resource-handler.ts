@@ -22,6 +22,12 @@ import type { WatchSettings } from './watch-settings.ts'
 
 export type ResourceRoute = Extract<Route, { kind: 'resource' }>
 
+/** What clients are told when they use a resource that goes away. */
+const DEPRECATED: Readonly<Record<string, string>> = {
+  componentstatuses: 'v1 ComponentStatus is deprecated in v1.19+',
+  endpoints: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
+}
+
 /** Answers a request for a resource. @throws ApiError */
 export async function handleResource(
   cluster: Cluster,
@@ -32,6 +38,8 @@ export async function handleResource(
   const resource = findResource(route, route.plural)
   if (resource === undefined) throw ApiError.notServed()
   if (!resource.namespaced && route.namespace !== undefined) throw ApiError.notServed()
+  const warning = DEPRECATED[resource.token]
+  if (warning !== undefined) exchange.warn(warning)
   const { namespace, name, subresource } = route
   const request: ResourceRequest = { cluster, exchange, resource, namespace, name, subresource, watchSettings }
   if (route.watch) await handleWatch(request)

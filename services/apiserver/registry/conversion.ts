@@ -35,6 +35,8 @@ function convert(resource: ApiResource, object: KubeObject, side: { from: 0 | 1;
   if (object.apiVersion === resource.apiVersion && object.kind === resource.kind) return object
   if (object.kind !== 'Event') return { ...object, apiVersion: resource.apiVersion, kind: resource.kind }
   const names = new Map(EVENT_FIELDS.map((pair) => [pair[side.from], pair[side.to]]))
-  const converted = Object.entries(object).map(([field, value]) => [names.get(field) ?? field, value])
+  // The view of the named group leaves out what the core group shows empty.
+  const shown = Object.entries(object).filter(([, value]) => side.to === 0 || value !== '')
+  const converted = shown.map(([field, value]) => [names.get(field) ?? field, value])
   return { ...Object.fromEntries(converted), kind: resource.kind, apiVersion: resource.apiVersion } as KubeObject
 }

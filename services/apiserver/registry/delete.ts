@@ -118,8 +118,7 @@ function removePod(cluster: Cluster, stored: StoredObject, request: DeleteReques
     markDeleted(cluster, marked, 0)
     object = write(cluster, stored, { type: 'MODIFIED', object: marked, request })
   }
-  write(cluster, stored, { type: 'DELETED', object: cloneJson(object), request })
-  return { object, isGone: true }
+  return { object: write(cluster, stored, { type: 'DELETED', object: cloneJson(object), request }), isGone: true }
 }
 
 /** A namespace is only marked: its controller empties it and then takes the finalizer off. */

@@ -53,15 +53,13 @@ export function bindPod(cluster: Cluster, request: PodName & { binding: KubeObje
   }
   pod['spec'] = { ...spec, nodeName: binding.target.name }
   if (Object.keys(annotations).length > 0) pod.metadata.annotations = { ...pod.metadata.annotations, ...annotations }
-  const status = (pod['status'] ?? {}) as PodStatus
-  const others = (status.conditions ?? []).filter(({ type }) => type !== 'PodScheduled')
   const scheduled = {
     type: 'PodScheduled',
     status: 'True',
     lastProbeTime: null,
     lastTransitionTime: timestamp(cluster),
   }
-  pod['status'] = { ...status, conditions: [...others, scheduled] }
+  pod['status'] = withCondition((pod['status'] ?? {}) as PodStatus, scheduled)
   if (options.dryRun === true) return
   cluster.store.write({
     type: 'MODIFIED',
@@ -75,7 +73,42 @@ export function bindPod(cluster: Cluster, request: PodName & { binding: KubeObje
 const bindingConflict = (name: string, problem: string): ApiError =>
   ApiError.conflict({ group: '', plural: 'pods/binding' }, name, problem)
 
-/** Deletes a pod on behalf of `pods/eviction`. Disruption budgets are not counted here. @throws ApiError */
+/**
+ * Deletes a pod on behalf of `pods/eviction`; a pod that has a node is told why. Disruption budgets are not counted
+ * here.
+ * @throws ApiError
+ */
 export function evictPod(cluster: Cluster, pod: PodName, request: DeleteRequest): void {
-  deleteObject(cluster, podTarget(pod), request)
+  const target = podTarget(pod)
+  const { object } = requireObject(cluster, target)
+  const { nodeName } = (object['spec'] ?? {}) as PodSpec
+  const { deletionTimestamp, uid } = object.metadata
+  const isMeant = request.uid === undefined || request.uid === uid
+  if (nodeName && deletionTimestamp === undefined && request.dryRun !== true && isMeant) {
+    setCondition(cluster, target, {
+      type: 'DisruptionTarget',
+      status: 'True',
+      lastProbeTime: null,
+      lastTransitionTime: timestamp(cluster),
+      reason: 'EvictionByEvictionAPI',
+      message: 'Eviction API: evicting',
+    })
+  }
+  deleteObject(cluster, target, request)
+}
+
+function setCondition(
+  cluster: Cluster,
+  target: ObjectTarget,
+  condition: { type: string; [field: string]: unknown },
+): void {
+  const { resource, namespace, name } = requireObject(cluster, target)
+  const pod = cloneJson(requireObject(cluster, target).object)
+  pod['status'] = withCondition((pod['status'] ?? {}) as PodStatus, condition)
+  cluster.store.write({ type: 'MODIFIED', resource, namespace, name, object: pod })
+}
+
+function withCondition(status: PodStatus, condition: { type: string }): PodStatus {
+  const others = (status.conditions ?? []).filter(({ type }) => type !== condition.type)
+  return { ...status, conditions: [...others, condition] }
 }
