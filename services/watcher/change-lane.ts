@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto'
+import { BusError, type Publisher } from '#libs/bus'
+import { HEADERS, type WireMessage } from '#libs/events'
+import { CoalescingQueue, type Queued } from './coalescing-queue.ts'
+
+/** A change on its way to the log. */
+export type LaneItem = Queued & {
+  message: WireMessage
+  /** Called when the change, or a newer state in its place, is stored. */
+  settle(): void
+}
+
+export type LaneOptions = {
+  publisher: Pick<Publisher, 'publish'>
+  /** How many changes may be unacked at once; what exceeds it waits and coalesces. */
+  window: number
+  /** Whether this process may still write; asked before each publish. */
+  held: () => boolean
+  /** Told of a message that the log will never take. */
+  onRefused(subject: string, error: Error): void
+  /** Told whenever fewer changes wait. */
+  onMoved(): void
+}
+
+/** One tenant's way to the log: a bounded window of unacked changes, so that a busy tenant fills its own only. */
+export class ChangeLane {
+  readonly #options: LaneOptions
+  readonly #queue = new CoalescingQueue<LaneItem>(mergeItems)
+  #inFlight = 0
+
+  constructor(options: LaneOptions) {
+    this.#options = options
+  }
+
+  /** Changes that wait for room in the window. */
+  get waiting(): number {
+    return this.#queue.size
+  }
+
+  get isIdle(): boolean {
+    return this.#inFlight === 0 && this.#queue.size === 0
+  }
+
+  add(item: LaneItem): void {
+    this.#queue.push(item)
+    this.#pump()
+  }
+
+  #pump(): void {
+    const { publisher, window, held } = this.#options
+    while (this.#inFlight < window && held()) {
+      const item = this.#queue.shift()
+      if (item === undefined) break
+      this.#inFlight++
+      publisher.publish(item.message).then(
+        () => this.#onSettled(item),
+        (error: Error) => this.#onFailed(item, error),
+      )
+    }
+    this.#options.onMoved()
+  }
+
+  #onSettled(item: LaneItem): void {
+    this.#inFlight--
+    item.settle()
+    this.#pump()
+  }
+
+  /** What the log refuses for good must not hold up what follows it. Anything else ends with the connection. */
+  #onFailed(item: LaneItem, error: Error): void {
+    const isRefused = error instanceof BusError && (error.code === 'PublishRejected' || error.code === 'MessageInvalid')
+    if (!isRefused) return
+    this.#options.onRefused(item.subject, error)
+    this.#onSettled(item)
+  }
+}
+
+/**
+ * The newer state under an id of its own. After a crash both states may be sent apart; were the newer then dropped as a
+ * double of this one, the log would end with the older.
+ */
+function mergeItems(older: LaneItem, newer: LaneItem): LaneItem {
+  return {
+    ...newer,
+    message: withUniqueId(newer.message),
+    settle: () => {
+      older.settle()
+      newer.settle()
+    },
+  }
+}
+
+/** The message under an id that no other has, so that the server never takes it for a double. */
+export function withUniqueId(message: WireMessage): WireMessage {
+  const id = `${message.headers[HEADERS.msgId]}/${randomUUID()}`
+  return { ...message, headers: { ...message.headers, [HEADERS.msgId]: id } }
+}

@@ -1,0 +1,77 @@
+import type { Kv } from '#libs/bus'
+import { CausewayError } from '#libs/kernel'
+import type { KubeClient } from '#libs/kube'
+
+/** Another cluster answers under the kubeconfig than the one that was onboarded. */
+export class ClusterChangedError extends CausewayError {
+  constructor(name: string, uids: { stored: string; found: string }) {
+    super(
+      `${name} is another cluster than before: uid of its kube-system is ${uids.found}, was ${uids.stored}. If that is ` +
+        `meant, delete key "${name}" of bucket ${IDENTITIES_BUCKET}; nothing is published until then.`,
+      { code: 'ClusterChanged' },
+    )
+  }
+}
+
+/** Bucket of the clusters' identities; keys are `host` and `tenant.<name>.<uid of its registration>`, see {@link Identity}. */
+export const IDENTITIES_BUCKET = 'causeway-identities'
+
+/** Which cluster was onboarded: the uid of its namespace `kube-system`. */
+export type Identity = { uid: string }
+
+/** Answers of one second ago count: the kinds of a cluster reconnect together. */
+const FRESH_MS = 1_000
+const TIMEOUT_MS = 10_000
+
+/** One cluster's API, together with the knowledge which cluster it must be. */
+export class WatchedCluster {
+  /** Key of its identity, and its name in messages. */
+  readonly name: string
+  readonly client: KubeClient
+  readonly #identities: Kv<Identity>
+  #verifying: Promise<string> | undefined
+  #verifiedAt = Number.NEGATIVE_INFINITY
+  #identity = ''
+
+  constructor(options: { name: string; client: KubeClient; identities: Kv<Identity> }) {
+    this.name = options.name
+    this.client = options.client
+    this.#identities = options.identities
+  }
+
+  /** The identity, as verified last. */
+  get identity(): string {
+    return this.#identity
+  }
+
+  /**
+   * Asks the cluster who it is and compares that with what was stored at onboarding, which is now if nothing is stored.
+   * @returns its identity
+   * @throws ClusterChangedError, or what the client throws when there is no answer
+   */
+  verify(options: { fresh?: boolean; signal?: AbortSignal } = {}): Promise<string> {
+    if (options.fresh !== true && performance.now() - this.#verifiedAt < FRESH_MS)
+      return Promise.resolve(this.#identity)
+    if (options.fresh === true) return this.#verify(options.signal)
+    this.#verifying ??= this.#verify(options.signal).finally(() => {
+      this.#verifying = undefined
+    })
+    return this.#verifying
+  }
+
+  async #verify(signal: AbortSignal | undefined): Promise<string> {
+    const found = await this.client.clusterIdentity({ timeoutMs: TIMEOUT_MS, signal })
+    if (found === '') throw new CausewayError(`${this.name} has no kube-system with a uid`, { code: 'NoIdentity' })
+    const stored = (await this.#identities.get(this.name))?.value.uid ?? (await this.#remember(found))
+    if (stored !== found) throw new ClusterChangedError(this.name, { stored, found })
+    this.#identity = found
+    this.#verifiedAt = performance.now()
+    return found
+  }
+
+  /** Another process may have been faster: what is stored counts. */
+  async #remember(uid: string): Promise<string> {
+    await this.#identities.create(this.name, { uid })
+    return (await this.#identities.get(this.name))?.value.uid ?? uid
+  }
+}

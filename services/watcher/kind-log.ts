@@ -1,0 +1,192 @@
+import type { Bus } from '#libs/bus'
+import type { Clock } from '#libs/kernel'
+import { type KubeObject, resourceToken } from '#libs/kube-model'
+import type { Vault } from '#libs/vault'
+import { withUniqueId } from './change-lane.ts'
+import {
+  type ChangeContext,
+  type ObjectChange,
+  changeMessage,
+  markerMessage,
+  ownerOfMarker,
+  tombstoneOf,
+} from './change-message.ts'
+import { CheckpointTracker, type Ticket } from './checkpoint-tracker.ts'
+import type { Verdict } from './confirm-missing.ts'
+import type { KindScope } from './kind-scope.ts'
+import { type Known, KnownObjects } from './known-objects.ts'
+import type { LaneSet } from './lane-set.ts'
+import type { WatcherMetrics } from './metrics.ts'
+import { readKnown } from './read-known.ts'
+
+export type KindLogOptions = {
+  bus: Bus
+  scope: KindScope
+  lanes: LaneSet
+  vault: Vault
+  metrics: WatcherMetrics
+  clock: Clock
+}
+
+/** The log's side of one watch: what it holds of the kind, and what goes to it. */
+export class KindLog {
+  readonly tracker = new CheckpointTracker()
+  /** Grows with every list. */
+  epoch = 0
+  /**
+   * Whether ids of this run differ from those of runs before. A resumed run repeats what came after its position; were
+   * only the younger half of that dropped as doubles, the log would end with an older state.
+   */
+  idSuffix = ''
+  readonly #options: KindLogOptions
+  readonly #context: ChangeContext
+  #known: KnownObjects | undefined
+
+  constructor(options: KindLogOptions) {
+    this.#options = options
+    const { scope, vault } = options
+    this.#context = {
+      side: scope.side,
+      resource: scope.resource,
+      vault,
+      partitionOf: (tenant) => scope.partitionOf(tenant),
+    }
+  }
+
+  /** Undefined until a list has needed it. */
+  get known(): KnownObjects | undefined {
+    return this.#known
+  }
+
+  /** Reads what the log holds, once. Before that everything published must be safe. */
+  async loadKnown(signal: AbortSignal): Promise<KnownObjects> {
+    if (this.#known !== undefined) return this.#known
+    const { bus, scope, clock } = this.#options
+    const known = new KnownObjects()
+    for (const { change } of await readKnown(bus, { filter: scope.knownFilter, clock, signal })) {
+      const { key, uid, resourceVersion, type } = change
+      if (type === 'DELETED' || type === 'SYNCED') continue
+      known.set({ tenant: key.tenant, namespace: key.namespace, name: key.name, uid, resourceVersion })
+    }
+    this.#known = known
+    return known
+  }
+
+  /** Publishes a change; the ticket settles when it is stored. */
+  publish(change: Omit<ObjectChange, 'epoch'>, ticket: Ticket, options: { unique?: boolean } = {}): void {
+    const { lanes, metrics, scope } = this.#options
+    const { known, type } = change
+    const message = changeMessage(this.#context, { ...change, epoch: this.epoch })
+    if (this.idSuffix !== '') message.headers['Nats-Msg-Id'] += this.idSuffix
+    if (type === 'DELETED') this.#known?.delete(known)
+    else this.#known?.set(known)
+    metrics.event(scope.side, resourceToken(scope.resource), type)
+    lanes.lane(known.tenant).add({
+      subject: message.subject,
+      uid: known.uid,
+      isDeletion: type === 'DELETED',
+      message: options.unique === true ? withUniqueId(message) : message,
+      settle: () => ticket.settle(),
+    })
+  }
+
+  /** Publishes that an object is gone which no event said so of. */
+  publishGone(known: Known, resourceVersion: string): void {
+    const { scope, clock } = this.#options
+    const object = tombstoneOf(known, scope.resource, resourceVersion)
+    const gone = { ...known, resourceVersion }
+    const ticket = this.tracker.begin(undefined)
+    this.publish({ type: 'DELETED', known: gone, object, observedAt: clock.now() }, ticket)
+  }
+
+  /**
+   * Publishes an object as a live read found it. Under an id of its own: an older state of it may still come by the
+   * watch and be followed by this one again, which must then not be dropped as a double.
+   */
+  publishRead(
+    tenant: string,
+    object: KubeObject,
+    type: 'ADDED' | 'MODIFIED',
+    ticket = this.tracker.begin(undefined),
+  ): void {
+    const observedAt = this.#options.clock.now()
+    this.publish({ type, known: knownOf(tenant, object), object: withoutManagedFields(object), observedAt }, ticket, {
+      unique: true,
+    })
+  }
+
+  /** Publishes what follows from live reads. @returns those that must be read again later */
+  settleVerdicts(verdicts: readonly Verdict[], resourceVersion: string): Known[] {
+    const { scope } = this.#options
+    const again: Known[] = []
+    for (const verdict of verdicts) {
+      const { known } = verdict
+      const current = this.#known?.get(known)
+      // By now another object is known under the name, and the end of this one was published with it.
+      if (current !== undefined && current.uid !== known.uid) continue
+      switch (verdict.found) {
+        case 'unclear':
+          again.push(known)
+          break
+        case 'gone':
+          this.publishGone(known, resourceVersion)
+          break
+        case 'replaced': {
+          this.publishGone(known, resourceVersion)
+          const tenant = scope.attribute(verdict.object)
+          if (tenant !== undefined) this.publishRead(tenant, verdict.object, 'ADDED')
+          break
+        }
+        case 'present': {
+          if (verdict.object.metadata.resourceVersion !== (current ?? known).resourceVersion)
+            this.publishRead(known.tenant, verdict.object, 'MODIFIED')
+          // No watch tells what becomes of an object that has lost its label.
+          if (scope.labelSelector !== undefined && scope.attribute(verdict.object) === undefined)
+            again.push(knownOf(known.tenant, verdict.object))
+          break
+        }
+      }
+    }
+    return again
+  }
+
+  /** Tenants that a list of this kind has been closed for, with what their markers say of them. */
+  async readMarkers(filter: string, signal: AbortSignal): Promise<Map<string, string>> {
+    const { bus, clock } = this.#options
+    const markers = new Map<string, string>()
+    for (const { change, message } of await readKnown(bus, { filter, clock, signal }))
+      if (change.type === 'SYNCED') markers.set(change.key.tenant, ownerOfMarker(message))
+    return markers
+  }
+
+  /** Publishes the marker that closes a list for a tenant. Everything of the list must be safe by now. */
+  publishMarker(marker: {
+    tenant: string
+    owner: string
+    cluster: string
+    resourceVersion: string
+    count: number
+  }): void {
+    const { lanes, clock } = this.#options
+    const message = markerMessage(this.#context, { ...marker, epoch: this.epoch, observedAt: clock.now() })
+    const ticket = this.tracker.begin(undefined)
+    lanes.lane(marker.tenant).add({
+      subject: message.subject,
+      uid: marker.cluster,
+      isDeletion: false,
+      message,
+      settle: () => ticket.settle(),
+    })
+  }
+}
+
+/** An object by identity and version. */
+export function knownOf(tenant: string, object: KubeObject): Known {
+  const { namespace = '', name = '', uid = '', resourceVersion = '' } = object.metadata
+  return { tenant, namespace, name, uid, resourceVersion }
+}
+
+function withoutManagedFields(object: KubeObject): KubeObject {
+  const { managedFields: _, ...metadata } = object.metadata
+  return { ...object, metadata }
+}

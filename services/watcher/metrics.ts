@@ -1,0 +1,26 @@
+import type { Registry } from 'prom-client'
+import type { Side } from '#libs/kube-model'
+import { METRICS, counter } from '#libs/telemetry'
+import { DROP_REASONS, type DropReason } from './attribution.ts'
+
+/** What the watcher counts. */
+export type WatcherMetrics = {
+  event(side: Side, resource: string, type: string): void
+  list(side: Side, resource: string): void
+  error(side: Side, resource: string): void
+  dropped(reason: DropReason): void
+}
+
+export function createWatcherMetrics(registry: Registry): WatcherMetrics {
+  const events = counter(registry, METRICS.watchEvents)
+  const lists = counter(registry, METRICS.watchLists)
+  const errors = counter(registry, METRICS.watchErrors)
+  const dropped = counter(registry, METRICS.watchDropped)
+  for (const reason of DROP_REASONS) dropped.inc({ reason }, 0)
+  return {
+    event: (side, resource, type) => events.inc({ side, resource, type }),
+    list: (side, resource) => lists.inc({ side, resource }),
+    error: (side, resource) => errors.inc({ side, resource }),
+    dropped: (reason) => dropped.inc({ reason }),
+  }
+}

@@ -1,0 +1,94 @@
+import { createPublisher, openKv, openPositions } from '#libs/bus'
+import { STREAMS } from '#libs/events'
+import { type OwnedPartition, type Role, type RoleContext, ownPartitions } from '#libs/runtime'
+import { IDENTITIES_BUCKET, type Identity } from './cluster.ts'
+import { createWatcherMetrics } from './metrics.ts'
+import type { WatchPosition } from './position.ts'
+import { STATUS_BUCKET, StatusBoard, type StoredStatus, type WatchStatus } from './status-board.ts'
+import { watchHost } from './watch-host.ts'
+import { watchPartition } from './watch-partition.ts'
+import type { Ownership, WatcherParts } from './watcher-parts.ts'
+
+/** The watcher, which also tells how each watched API is. */
+export type WatcherRole = Role & {
+  /** Every kind of every tenant watched here; `tenant` is empty for the host. */
+  statuses(): WatchStatus[]
+}
+
+/** Changes of one tenant that may be unacked at once; what exceeds it waits and coalesces. */
+const WINDOW = 256
+
+/** Starts watching the tenants of the partitions that nobody else does, and the host, if nobody else does. */
+export async function startWatcher(context: RoleContext): Promise<WatcherRole> {
+  const { bus, config, clock, random, directory, vault } = context
+  const logger = context.logger.child({ component: 'watcher' })
+  const { replicas, partitions } = config
+  const publisher = createPublisher(bus, {
+    clock,
+    window: 1_024,
+    onResend: (resend) => logger.warn({ ...resend }, 'messages sent again'),
+  })
+  const positions = await openPositions<WatchPosition>(bus, { replicas })
+  const identities = await openKv<Identity>(bus, {
+    bucket: IDENTITIES_BUCKET,
+    replicas,
+    description: 'which cluster is behind each kubeconfig',
+  })
+  const kv = await openKv<StoredStatus>(bus, { bucket: STATUS_BUCKET, replicas, description: 'watched APIs' })
+  const board = new StatusBoard({ kv, logger, clock })
+  const parts: WatcherParts = {
+    bus,
+    directory,
+    publisher,
+    positions,
+    identities,
+    board,
+    vault,
+    metrics: createWatcherMetrics(context.metrics),
+    logger,
+    clock,
+    random,
+    partitions,
+    window: WINDOW,
+    logCreated: (await bus.manager.streams.info(STREAMS.changes)).created,
+  }
+  const ownership = ({ fence, lease, signal }: OwnedPartition): Ownership => ({
+    fence,
+    signal,
+    held: () => lease.isHeld(),
+  })
+  const shared = { bus, logger, clock, random }
+  const tenants = await ownPartitions({
+    ...shared,
+    config,
+    role: 'watcher',
+    work: (owned) => watchPartition(parts, owned.partition, ownership(owned)),
+  })
+  const host = await ownPartitions({
+    ...shared,
+    config: { ...config, partitions: 1 },
+    role: 'watcher-host',
+    work: (owned) => watchHost(parts, ownership(owned)),
+  })
+  const done = Promise.all([tenants.done, host.done]).then(() => undefined)
+  return {
+    name: 'watcher',
+    statuses: () => board.list(),
+    notReady: () => (bus.isConnected() ? notReady(board.list()) : ['not connected to NATS']),
+    done,
+    close: async () => {
+      await Promise.all([tenants.close(), host.close()])
+      await board.idle()
+      publisher.close()
+    },
+  }
+}
+
+/** The host must be watched. Tenants must have been listed, unless they cannot be reached: that is not our failure. */
+function notReady(statuses: readonly WatchStatus[]): string[] {
+  return statuses.flatMap(({ tenant, resource, state, message }) => {
+    if (tenant === '' && state !== 'synced')
+      return [`host ${resource}: ${state}${message === '' ? '' : `, ${message}`}`]
+    return state === 'listing' ? [`tenant ${tenant} ${resource}: listing`] : []
+  })
+}

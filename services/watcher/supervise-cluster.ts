@@ -1,0 +1,69 @@
+import { backoffDelay } from '#libs/kernel'
+import { ClusterChangedError, type WatchedCluster } from './cluster.ts'
+import { failureState } from './failure-state.ts'
+import type { WatcherParts } from './watcher-parts.ts'
+
+export type SuperviseOptions = {
+  parts: WatcherParts
+  cluster: WatchedCluster
+  /** Under this name it is on the status board; empty for the host. */
+  tenant: string
+  /** One per kind: watches it until the signal aborts. */
+  kinds: { resource: string; run(signal: AbortSignal): Promise<void> }[]
+  signal: AbortSignal
+}
+
+const RETRY = { baseMs: 500, capMs: 15_000 }
+const CHANGED_RETRY_MS = 5_000
+
+/**
+ * Keeps all kinds of one cluster watched: waits until the cluster answers and is the right one, then runs the kinds
+ * until the signal aborts. When one fails, all begin again from their positions.
+ * @throws BusError `Fenced` when another process has taken over
+ */
+export async function superviseCluster(options: SuperviseOptions): Promise<void> {
+  const { parts, cluster, tenant, kinds, signal } = options
+  const { board, clock, random, logger } = parts
+  const reportAll = (status: ReturnType<typeof failureState>): void => {
+    for (const { resource } of kinds) board.set({ tenant, resource, ...status })
+  }
+  reportAll({ state: 'listing', message: '' })
+  for (let attempt = 0; !signal.aborted; attempt++) {
+    const startedAt = clock.now()
+    let delayMs = backoffDelay(RETRY, attempt, random)
+    try {
+      await cluster.verify({ fresh: true, signal })
+      await runTogether(kinds, signal)
+    } catch (error) {
+      if (signal.aborted) return
+      if ((error as { code?: string }).code === 'Fenced') throw error
+      if (error instanceof ClusterChangedError) {
+        reportAll({ state: 'cluster-changed', message: error.message })
+        delayMs = CHANGED_RETRY_MS
+      } else {
+        reportAll(failureState(error))
+        logger.warn({ cluster: cluster.name, attempt, err: error }, 'watching a cluster failed; it begins again')
+      }
+      if (clock.now() - startedAt > 60_000) attempt = 0
+    }
+    await clock.sleep(delayMs, signal).catch(() => undefined)
+  }
+}
+
+/** Runs all; when one fails, stops the others and fails likewise. */
+async function runTogether(kinds: SuperviseOptions['kinds'], signal: AbortSignal): Promise<void> {
+  const stop = new AbortController()
+  const together = AbortSignal.any([signal, stop.signal])
+  let failure: { error: unknown } | undefined
+  await Promise.all(
+    kinds.map(async (kind) => {
+      try {
+        await kind.run(together)
+      } catch (error) {
+        failure ??= { error }
+      }
+      stop.abort(new Error('another kind of the cluster has ended'))
+    }),
+  )
+  if (failure !== undefined) throw failure.error
+}

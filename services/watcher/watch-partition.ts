@@ -1,0 +1,49 @@
+import { partitionOf } from '#libs/events'
+import type { TenantEntry } from '#libs/runtime'
+import { untilAborted } from './until-aborted.ts'
+import { watchTenant } from './watch-tenant.ts'
+import type { Ownership, WatcherParts } from './watcher-parts.ts'
+
+type Running = { tenant: TenantEntry; stop: AbortController; done: Promise<void> }
+
+/** Watches the tenants of a partition, as they come and go, until the signal aborts. */
+export async function watchPartition(parts: WatcherParts, partition: number, owned: Ownership): Promise<void> {
+  const { directory, board } = parts
+  const running = new Map<string, Running>()
+  const failure = Promise.withResolvers<never>()
+
+  const start = (tenant: TenantEntry, after: Promise<void>): void => {
+    const stop = new AbortController()
+    const signal = AbortSignal.any([owned.signal, stop.signal])
+    // The former watch must have left its positions before the next one takes them up.
+    const done = after.then(() => watchTenant(parts, tenant, { ...owned, signal }))
+    done.catch((error: unknown) => failure.reject(error))
+    running.set(tenant.name, { tenant, stop, done: done.catch(() => undefined) })
+  }
+  const stopTenant = (name: string): Promise<void> => {
+    const former = running.get(name)
+    running.delete(name)
+    former?.stop.abort(new Error('the tenant was removed or changed'))
+    return former?.done ?? Promise.resolve()
+  }
+  const unsubscribe = directory.subscribe(({ type, tenant }) => {
+    if (partitionOf(tenant.name, parts.partitions) !== partition) return
+    const former = running.get(tenant.name)?.tenant
+    const isSame = former?.uid === tenant.uid && former.kubeconfig === tenant.kubeconfig
+    if (type !== 'removed' && isSame) return
+    const stopped = stopTenant(tenant.name)
+    if (type === 'removed')
+      void stopped.then(() => running.has(tenant.name) || board.remove(tenant.name, { gone: true }))
+    else start(tenant, stopped)
+  })
+  try {
+    for (const tenant of directory.tenants())
+      if (partitionOf(tenant.name, parts.partitions) === partition) start(tenant, Promise.resolve())
+    await untilAborted(failure.promise, owned.signal)
+  } finally {
+    unsubscribe()
+    const names = [...running.keys()]
+    await Promise.all(names.map((name) => stopTenant(name)))
+    for (const name of names) board.remove(name, { gone: false })
+  }
+}

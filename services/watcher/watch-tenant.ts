@@ -1,0 +1,65 @@
+import { partitionOf, resourceFilter } from '#libs/events'
+import { RESOURCES, resourceToken } from '#libs/kube-model'
+import type { TenantEntry } from '#libs/runtime'
+import { WatchedCluster } from './cluster.ts'
+import { KindLog } from './kind-log.ts'
+import type { KindScope } from './kind-scope.ts'
+import { KindWatch } from './kind-watch.ts'
+import { LaneSet } from './lane-set.ts'
+import { superviseCluster } from './supervise-cluster.ts'
+import type { Ownership, WatcherParts } from './watcher-parts.ts'
+
+/** What is watched in a tenant's cluster. */
+export const VIRTUAL_KINDS = [
+  RESOURCES.namespaces,
+  RESOURCES.pods,
+  RESOURCES.configmaps,
+  RESOURCES.secrets,
+  RESOURCES.services,
+  RESOURCES.nodes,
+] as const
+
+/** Watches a tenant's cluster until the signal aborts. */
+export async function watchTenant(parts: WatcherParts, tenant: TenantEntry, owned: Ownership): Promise<void> {
+  const client = parts.directory.client(tenant.name)
+  if (client === undefined) return
+  const { signal, held, fence } = owned
+  const name = `tenant.${tenant.name}.${tenant.uid}`
+  const cluster = new WatchedCluster({ name, client, identities: parts.identities })
+  const lanes = new LaneSet({
+    publisher: parts.publisher,
+    window: parts.window,
+    limit: parts.window,
+    held,
+    onRefused: (subject, error) => parts.logger.error({ subject, err: error }, 'the log refuses a change'),
+  })
+  const partition = partitionOf(tenant.name, parts.partitions)
+  const kinds = VIRTUAL_KINDS.map((kind) => {
+    const resource = resourceToken(kind)
+    const scope: KindScope = {
+      side: 'virtual',
+      resource: kind,
+      positionKey: `watcher.virtual.${tenant.name}.${resource}`,
+      knownFilter: resourceFilter(partition, { tenant: tenant.name, side: 'virtual', resource }),
+      attribute: () => tenant.name,
+      partitionOf: () => partition,
+      owners: () => [{ tenant: tenant.name, owner: tenant.uid }],
+    }
+    return {
+      resource,
+      run: (together: AbortSignal) =>
+        new KindWatch({
+          ...parts,
+          cluster,
+          scope,
+          lanes,
+          log: new KindLog({ ...parts, scope, lanes }),
+          fence,
+          held,
+          owner: tenant.uid,
+          report: (state, message) => parts.board.set({ tenant: tenant.name, resource, state, message }),
+        }).run(together),
+    }
+  })
+  await superviseCluster({ parts, cluster, tenant: tenant.name, kinds, signal })
+}

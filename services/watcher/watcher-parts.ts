@@ -1,0 +1,32 @@
+import type { Bus, Kv, Positions, Publisher } from '#libs/bus'
+import type { Clock } from '#libs/kernel'
+import type { TenantDirectory } from '#libs/runtime'
+import type { Logger } from '#libs/telemetry'
+import type { Vault } from '#libs/vault'
+import type { Identity } from './cluster.ts'
+import type { WatcherMetrics } from './metrics.ts'
+import type { WatchPosition } from './position.ts'
+import type { StatusBoard } from './status-board.ts'
+
+/** What all watches of a process share. */
+export type WatcherParts = {
+  bus: Bus
+  directory: Pick<TenantDirectory, 'host' | 'tenants' | 'tenant' | 'client' | 'subscribe'>
+  publisher: Publisher
+  positions: Positions<WatchPosition>
+  identities: Kv<Identity>
+  board: StatusBoard
+  vault: Vault
+  metrics: WatcherMetrics
+  logger: Logger
+  clock: Clock
+  random: () => number
+  partitions: number
+  /** Changes of one tenant that may be unacked at once. */
+  window: number
+  /** When the stream of changes was created. */
+  logCreated: string
+}
+
+/** The right to watch, as given by a lease. */
+export type Ownership = { fence: number; held: () => boolean; signal: AbortSignal }
