@@ -5,6 +5,7 @@ export type { OwnPartitionsOptions, OwnedPartition, PartitionOwner } from './own
 export type { Role } from './role.ts'
 export { openRoleContext } from './role-context.ts'
 export type { RoleContext } from './role-context.ts'
+export { lazyClusterConfig } from './lazy-cluster-config.ts'
 export { runPipelineService } from './run-pipeline-service.ts'
 export { runService } from './run-service.ts'
 export { openTenantDirectory } from './tenant-directory.ts'

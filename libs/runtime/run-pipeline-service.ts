@@ -34,6 +34,7 @@ export async function runPipelineService(
       const roles = await startRoles(context)
       const health = await serveHealth({ ...http, roles: () => roles, metrics: () => context.metrics.metrics() })
       logger.info({ url: health.url }, 'serving health')
+      process.send?.({ healthUrl: health.url })
       return {
         roles,
         close: async () => {

@@ -20,6 +20,11 @@ export async function runService(options: {
   }
   process.on('SIGTERM', onSignal)
   process.on('SIGINT', onSignal)
+  // Started by another process over a channel: when that process is gone, so is the reason to run.
+  process.channel?.unref()
+  process.once('disconnect', () => {
+    if (!stop.signal.aborted) onSignal('SIGTERM')
+  })
   process.on('unhandledRejection', (error) => {
     logger.fatal({ err: error }, 'unhandled rejection')
     process.exit(1)

@@ -28,6 +28,9 @@ async function main(): Promise<void> {
   }
   process.once('SIGTERM', stop)
   process.once('SIGINT', stop)
+  // Started by another process over a channel: when that process is gone, so is the reason to run.
+  process.channel?.unref()
+  process.once('disconnect', stop)
   const kubeconfigs = Object.fromEntries(server.clusterNames().map((name) => [name, server.kubeconfigFile(name)]))
   process.stdout.write(`${JSON.stringify({ ready: true, ...server.address, kubeconfigs })}\n`)
 }

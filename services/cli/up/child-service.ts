@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { CausewayError, type Clock, backoffDelay } from '#libs/kernel'
+import { CausewayError, type Clock, backoffDelay, errorMessage } from '#libs/kernel'
 
 export type ChildOptions = {
   name: string
@@ -11,28 +11,27 @@ export type ChildOptions = {
   module: string
   args?: readonly string[]
   env?: Record<string, string>
-  /** File that its standard error, and its output after the first line, go to. */
+  /** File that its output goes to. */
   logFile: string
   /** Whether its first line of output says that it is ready. */
   readyLine?: boolean
   clock: Clock
-  /** Told of every end that was not asked for. */
-  onExit?: (exit: { name: string; code: number | null; signal: string | null; restartInMs: number }) => void
+  /** Told of every end that was not asked for, and after each restart. */
+  onRestart: (what: string) => void
 }
 
 /** A child process that is started again when it dies. */
 export type ChildService = {
-  readonly name: string
   readonly pid: number | undefined
-  /** The line it printed when it was ready last. */
-  readonly readyLine: string
+  /** Where it serves `/readyz`, once it has said so. */
+  readonly healthUrl: string | undefined
   /** Ends it: SIGTERM, then SIGKILL after `timeoutMs`. */
   stop(timeoutMs?: number): Promise<void>
 }
 
 const RESTART = { baseMs: 100, capMs: 5_000 }
 
-/** V8 keeps young garbage for long by default: on one machine with several processes, memory counts for more. */
+/** By default V8 lets much garbage gather before it looks: with several processes on one machine, memory counts more. */
 const NODE_FLAGS = ['--max-semi-space-size=4']
 
 /**
@@ -40,89 +39,84 @@ const NODE_FLAGS = ['--max-semi-space-size=4']
  * @throws CausewayError `ChildFailed` with the end of its log when it ends before that
  */
 export async function startChild(options: ChildOptions): Promise<ChildService> {
-  let stopping = false
-  let child: ChildProcess
-  let readyLine = ''
-  let failures = 0
-  let exited = Promise.resolve()
-
-  const launch = async (): Promise<void> => {
-    const started = spawnOnce(options)
-    child = started.child
-    const gone = new Promise<void>((done) => child.once('exit', () => done()))
-    exited = gone
-    child.once('exit', (code, signal) => {
-      if (stopping || !started.ready) return
-      const restartInMs = backoffDelay(RESTART, failures++, () => 1)
-      options.onExit?.({ name: options.name, code, signal, restartInMs })
-      void options.clock.sleep(restartInMs).then(relaunch)
-    })
-    readyLine = await started.whenReady
-    started.ready = true
-  }
-  const relaunch = async (): Promise<void> => {
-    if (stopping) return
-    try {
-      await launch()
-      failures = 0
-    } catch {
-      const restartInMs = backoffDelay(RESTART, failures++, () => 1)
-      options.onExit?.({ name: options.name, code: null, signal: null, restartInMs })
-      await options.clock.sleep(restartInMs)
-      await relaunch()
+  const { name, clock, onRestart } = options
+  const stopping = new AbortController()
+  let current = await launch(options)
+  const supervise = async (): Promise<void> => {
+    for (let failures = 0; !stopping.signal.aborted;) {
+      const how = await current.exited
+      if (stopping.signal.aborted) return
+      onRestart(`${name} ended (${how}); starting it again`)
+      try {
+        await clock.sleep(
+          backoffDelay(RESTART, failures, () => 1),
+          stopping.signal,
+        )
+        current = await launch(options)
+        failures = 0
+        onRestart(`${name} runs again`)
+      } catch (error) {
+        failures++
+        if (!stopping.signal.aborted) onRestart(errorMessage(error))
+      }
     }
   }
-
-  await launch()
+  const supervision = supervise()
   return {
-    name: options.name,
     get pid() {
-      return child.pid
+      return current.process.pid
     },
-    get readyLine() {
-      return readyLine
+    get healthUrl() {
+      return current.healthUrl()
     },
     stop: async (timeoutMs = 15_000) => {
-      stopping = true
-      if (child.exitCode !== null || child.signalCode !== null) return
-      child.kill('SIGTERM')
-      const force = setTimeout(() => child.kill('SIGKILL'), timeoutMs)
-      await exited
+      stopping.abort(new Error('stopping'))
+      current.process.kill('SIGTERM')
+      const force = setTimeout(() => current.process.kill('SIGKILL'), timeoutMs)
+      await current.exited
       clearTimeout(force)
+      await supervision
     },
   }
 }
 
-function spawnOnce(options: ChildOptions): { child: ChildProcess; whenReady: Promise<string>; ready: boolean } {
-  mkdirSync(dirname(options.logFile), { recursive: true })
-  const log = openSync(options.logFile, 'a')
-  const script = fileURLToPath(new URL(`../../${options.module}`, import.meta.url))
-  const child = spawn(process.execPath, [...NODE_FLAGS, script, ...(options.args ?? [])], {
-    env: { ...process.env, ...options.env },
-    stdio: ['ignore', options.readyLine === true ? 'pipe' : log, log],
-    // Signals of the terminal go to the whole group: children are stopped by us, in order.
+type Launched = { process: ChildProcess; exited: Promise<string>; healthUrl(): string | undefined }
+
+async function launch(options: ChildOptions): Promise<Launched> {
+  const { name, module, args = [], env, logFile, readyLine = false } = options
+  mkdirSync(dirname(logFile), { recursive: true })
+  const log = openSync(logFile, 'a')
+  const script = fileURLToPath(new URL(`../../${module}`, import.meta.url))
+  const child = spawn(process.execPath, [...NODE_FLAGS, script, ...args], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', readyLine ? 'pipe' : log, log, 'ipc'],
+    // Signals of the terminal go to the whole group; children are stopped by us, in order. Should we be killed, the
+    // channel closes, and they stop by themselves.
     detached: true,
   })
   closeSync(log)
-  const failed = new Promise<never>((_resolve, reject) => {
-    child.once('error', reject)
-    child.once('exit', (code, signal) => {
-      reject(
-        new CausewayError(
-          `${options.name} ended at its start (${signal ?? `status ${code}`}): see ${options.logFile}`,
-          {
-            code: 'ChildFailed',
-          },
-        ),
-      )
+  let healthUrl: string | undefined
+  child.on('message', (message: { healthUrl?: string }) => {
+    healthUrl = message.healthUrl ?? healthUrl
+  })
+  const exited = new Promise<string>((resolve) => {
+    child.once('error', (error) => resolve(errorMessage(error)))
+    child.once('exit', (code, signal) => resolve(signal ?? `status ${code}`))
+  })
+  const started = new Promise<void>((resolve) => {
+    if (child.stdout === null) child.once('spawn', () => resolve())
+    else createInterface({ input: child.stdout }).once('line', () => resolve())
+  })
+  const failed = exited.then((how) => {
+    throw new CausewayError(`${name} ended at its start (${how}): ${lastLine(logFile)} (log: ${logFile})`, {
+      code: 'ChildFailed',
     })
   })
-  const output = child.stdout
-  if (output === null) {
-    const spawned = new Promise<string>((done) => child.once('spawn', () => done('')))
-    return { child, whenReady: Promise.race([spawned, failed]), ready: false }
-  }
-  const firstLine = new Promise<string>((done) => createInterface({ input: output }).once('line', done))
   failed.catch(() => undefined)
-  return { child, whenReady: Promise.race([firstLine, failed]), ready: false }
+  await Promise.race([started, failed])
+  return { process: child, exited, healthUrl: () => healthUrl }
+}
+
+function lastLine(path: string): string {
+  return readFileSync(path, 'utf8').trimEnd().split('\n').at(-1) ?? ''
 }

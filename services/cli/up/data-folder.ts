@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { CausewayError } from '#libs/kernel'
 
@@ -15,6 +15,8 @@ export type RunningInfo = {
   hostKubeconfig: string
   replicas: number
   partitions: number
+  /** Pids by what runs in them; the roles of the pipeline are in `pid` where they are not listed. */
+  processes: Record<string, number | undefined>
 }
 
 /** The one folder that `causeway up` keeps everything in. */
@@ -37,6 +39,12 @@ export class DataFolder {
   /** Kubeconfig of an embedded cluster, as the API server writes it. */
   kubeconfig(cluster: string): string {
     return join(this.apiserver, 'kubeconfigs', `${cluster}.yaml`)
+  }
+
+  /** Names of the embedded clusters that the folder holds. */
+  embeddedClusters(): string[] {
+    const folder = join(this.apiserver, 'kubeconfigs')
+    return existsSync(folder) ? readdirSync(folder).map((file) => file.replace(/\.yaml$/, '')) : []
   }
 
   apiserverAdminToken(): string {

@@ -1,0 +1,145 @@
+import { readFileSync } from 'node:fs'
+import { Command, CommanderError, InvalidArgumentError } from 'commander'
+import { parse } from 'yaml'
+import { ConfigError, errorMessage } from '#libs/kernel'
+import { createTerminal } from './output/terminal.ts'
+import { status } from './status.ts'
+import { connectTenant } from './tenant/connect.ts'
+import { createTenant } from './tenant/create.ts'
+import { deleteTenant } from './tenant/delete.ts'
+import { listTenants } from './tenant/list.ts'
+import { DataFolder } from './up/data-folder.ts'
+import { planUp } from './up/plan.ts'
+import { up } from './up/up-command.ts'
+
+/** The command line. `run` resolves to the exit status: 0 done, 1 failed, 2 wrong input. */
+export function createProgram(signal: AbortSignal): { run(argv: readonly string[]): Promise<number> } {
+  const terminal = createTerminal()
+  let exitStatus = 0
+  const program = new Command('causeway')
+    .description('Runs the workloads of many tenant Kubernetes clusters on one host cluster.')
+    .exitOverride()
+    .showHelpAfterError('(--help shows what there is)')
+
+  program
+    .command('up')
+    .description('Start everything on this machine and keep it running')
+    .option('--data <folder>', 'folder that everything is kept in', '.causeway')
+    .option('--host-kubeconfig <file>', 'kubeconfig of the host (default: an embedded cluster)')
+    .option(
+      '--tenant <name[=kubeconfig[,namespace=hostns]]>',
+      'a tenant; embedded without a kubeconfig (repeatable)',
+      collect,
+      [],
+    )
+    .option('--config <file>', 'YAML file with host and tenants instead of flags')
+    .option('--separate', 'run watcher, translator and writer as processes of their own', false)
+    .option('--nodes <count>', 'simulated nodes of an embedded host', whole, 3)
+    .option('--partitions <count>', 'partitions of the log, fixed at the first start', whole, 8)
+    .option('--nats-port <port>', 'port of NATS (default: the last one, or a free one)', whole)
+    .option('--apiserver-port <port>', 'port of the embedded API server (default: the last one, or a free one)', whole)
+    .option('--log-level <level>', 'least level that is logged', 'info')
+    .option('--no-sample', 'do not create sample objects in embedded tenants')
+    .option('--once', 'check that the sample runs, then stop: exit status 0 or 1', false)
+    .option('--json', 'one line of JSON when ready, and nothing else', false)
+    .action(async (options: UpFlags) => {
+      const config =
+        options.config === undefined ? undefined : { path: options.config, content: readYaml(options.config) }
+      const plan = planUp({ hostKubeconfig: options.hostKubeconfig, tenants: options.tenant, config })
+      exitStatus = await up({
+        ...options,
+        plan,
+        explicit: config !== undefined || options.tenant.length > 0,
+        folder: new DataFolder(options.data),
+        simulatedNodes: options.nodes,
+        terminal,
+        signal,
+      })
+    })
+
+  const tenant = program.command('tenant').description('Create, list, connect to and delete tenants')
+  const shared = (command: Command): Command =>
+    command
+      .option('--data <folder>', 'folder of the running `causeway up`', '.causeway')
+      .option('--json', 'machine-readable output', false)
+  shared(tenant.command('create <name>'))
+    .description('Add a tenant to the running installation; embedded without --kubeconfig')
+    .option('--kubeconfig <file>', 'kubeconfig of an existing cluster')
+    .option('--namespace <name>', 'host namespace (default: causeway-<name>)')
+    .action(async (name: string, options: TenantFlags & { kubeconfig?: string; namespace?: string }) => {
+      exitStatus = await createTenant({ ...options, name, folder: new DataFolder(options.data), terminal, signal })
+    })
+  shared(tenant.command('list'))
+    .description('Show the tenants')
+    .action(async (options: TenantFlags) => {
+      exitStatus = await listTenants({ ...options, folder: new DataFolder(options.data), terminal, signal })
+    })
+  shared(tenant.command('connect <name>'))
+    .description('Write the tenant as a context into a kubeconfig and make it the current one')
+    .option('--kubeconfig <file>', 'kubeconfig to write to (default: $KUBECONFIG or ~/.kube/config)')
+    .option('--print', 'print the tenant’s kubeconfig instead', false)
+    .action(async (name: string, options: TenantFlags & { kubeconfig?: string; print: boolean }) => {
+      exitStatus = await connectTenant({ ...options, name, folder: new DataFolder(options.data), terminal, signal })
+    })
+  shared(tenant.command('delete <name>'))
+    .description('Remove a tenant and its objects on the host; an embedded cluster is deleted with all it holds')
+    .option('--yes', 'do not ask', false)
+    .action(async (name: string, options: TenantFlags & { yes: boolean }) => {
+      exitStatus = await deleteTenant({ ...options, name, folder: new DataFolder(options.data), terminal, signal })
+    })
+
+  shared(program.command('status'))
+    .description('Show processes, partitions and tenants of the running installation')
+    .action(async (options: TenantFlags) => {
+      exitStatus = await status({ ...options, folder: new DataFolder(options.data), terminal, signal })
+    })
+
+  return {
+    run: async (argv) => {
+      try {
+        await program.parseAsync(argv, { from: 'user' })
+        return exitStatus
+      } catch (error) {
+        if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+        if (!(error instanceof ConfigError)) throw error
+        for (const problem of error.problems) terminal.progress(`causeway: ${problem}`)
+        return 2
+      }
+    },
+  }
+}
+
+type UpFlags = {
+  data: string
+  hostKubeconfig?: string
+  tenant: string[]
+  config?: string
+  separate: boolean
+  nodes: number
+  partitions: number
+  natsPort?: number
+  apiserverPort?: number
+  logLevel: string
+  sample: boolean
+  once: boolean
+  json: boolean
+}
+
+type TenantFlags = { data: string; json: boolean }
+
+function collect(value: string, before: string[]): string[] {
+  return [...before, value]
+}
+
+function whole(text: string): number {
+  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('must be a whole number')
+  return Number(text)
+}
+
+function readYaml(path: string): unknown {
+  try {
+    return parse(readFileSync(path, 'utf8')) as unknown
+  } catch (error) {
+    throw new ConfigError([`--config ${path}: ${errorMessage(error)}`], { cause: error })
+  }
+}

@@ -1,0 +1,42 @@
+import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { relative, resolve } from 'node:path'
+import { ConfigError } from '#libs/kernel'
+import { defaultHostNamespace, planUp } from '../up/plan.ts'
+import { ensureHostNamespace } from '../up/register.ts'
+import { type CommandOptions, changeCluster, withRunning } from './running.ts'
+
+/**
+ * Adds a tenant: an embedded cluster of its own, or the one that a kubeconfig names.
+ * @throws ConfigError when the name is invalid or taken, or the kubeconfig is not there
+ */
+export async function createTenant(
+  options: CommandOptions & { name: string; kubeconfig?: string; namespace?: string },
+): Promise<number> {
+  const { name, folder, terminal, json } = options
+  // The same checks as for `up`, with the same words.
+  const namespace = options.namespace ?? defaultHostNamespace(name)
+  planUp({ tenants: [`${name},namespace=${namespace}`] })
+  if (options.kubeconfig !== undefined && !existsSync(options.kubeconfig)) {
+    throw new ConfigError([`--kubeconfig ${options.kubeconfig}: no such file`])
+  }
+  return withRunning(options, async (running) => {
+    if ((await running.registry.get(name)) !== undefined) {
+      throw new ConfigError([`tenant "${name}" exists already: "causeway tenant list" shows it`])
+    }
+    if (options.kubeconfig === undefined) {
+      await changeCluster(running, folder, { method: 'PUT', name, body: { serviceClusterIP: 'open' } })
+    }
+    await ensureHostNamespace(running.host, namespace, name)
+    const kubeconfig = resolve(options.kubeconfig ?? folder.kubeconfig(name))
+    await running.registry.put({ name, uid: randomUUID(), hostNamespace: namespace, kubeconfig })
+    if (json) terminal.print(JSON.stringify({ name, hostNamespace: namespace, kubeconfig }))
+    else {
+      const path = relative(process.cwd(), kubeconfig)
+      terminal.print(`tenant ${name} is served; its pods run in host namespace ${namespace}`)
+      terminal.print(`  kubectl --kubeconfig ${path} get namespaces`)
+      terminal.print(`  npm run causeway -- tenant connect ${name}`)
+    }
+    return 0
+  })
+}

@@ -1,0 +1,32 @@
+import { align } from '../output/table.ts'
+import { openHealth } from './health.ts'
+import { type CommandOptions, withRunning } from './running.ts'
+
+/** Shows the tenants with their state. */
+export async function listTenants(options: CommandOptions): Promise<number> {
+  const { terminal, json } = options
+  return withRunning(options, async ({ bus, registry, info }) => {
+    const tenants = await registry.list()
+    const health = await openHealth(bus, info.replicas)
+    const rows = await Promise.all(
+      tenants.map(async (tenant) => ({ ...tenant, health: (await health.get(`tenant.${tenant.name}`))?.value })),
+    )
+    if (json) {
+      terminal.print(JSON.stringify(rows))
+      return 0
+    }
+    if (rows.length === 0) terminal.print('no tenants; add one with "causeway tenant create NAME"')
+    else {
+      const lines = rows.map((row) => [
+        row.name,
+        row.health?.state ?? 'unknown',
+        row.hostNamespace,
+        row.kubeconfig,
+        row.health?.message ?? '',
+      ])
+      for (const line of align([['TENANT', 'STATE', 'HOST NAMESPACE', 'KUBECONFIG', ''], ...lines]))
+        terminal.print(line)
+    }
+    return 0
+  })
+}

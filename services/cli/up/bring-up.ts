@@ -1,0 +1,160 @@
+import { type Bus, connectBus, ensureStreams } from '#libs/bus'
+import { type PipelineConfig, parsePipelineConfig } from '#libs/config'
+import { streamDeclarations } from '#libs/events'
+import { systemClock } from '#libs/kernel'
+import { type KubeClient, createKubeClient, loadClusterConfig } from '#libs/kube'
+import type { TenantEntry } from '#libs/runtime'
+import { type ChildService, startChild } from './child-service.ts'
+import { CloseStack } from './close-stack.ts'
+import type { DataFolder, RunningInfo } from './data-folder.ts'
+import { choosePort } from './free-port.ts'
+import { startNatsProcess } from './nats-process.ts'
+import {
+  type PipelineProcesses,
+  type SimulatedNodesPlan,
+  startInProcess,
+  startSeparately,
+} from './pipeline-processes.ts'
+import type { UpPlan } from './plan.ts'
+import { registerAll } from './register.ts'
+
+export type BringUpOptions = {
+  plan: UpPlan
+  /** Whether the plan's tenants were asked for, rather than the default ones of a first start. */
+  explicit: boolean
+  folder: DataFolder
+  /** Whether watcher, translator and writer are processes of their own. */
+  separate: boolean
+  simulatedNodes: number
+  partitions: number
+  logLevel: string
+  natsPort?: number | undefined
+  apiserverPort?: number | undefined
+  /** Told of each step and of restarts, for people. */
+  progress: (step: string) => void
+  signal: AbortSignal
+}
+
+/** Everything that is up. */
+export type Up = {
+  bus: Bus
+  tenants: TenantEntry[]
+  hostClient: KubeClient
+  pipeline: PipelineProcesses
+  info(): RunningInfo
+  /** Stops everything, in the reverse order of its start. */
+  close(): Promise<void>
+}
+
+const HOST_CLUSTER = 'host'
+
+/**
+ * Starts what the plan asks for and keeps it running.
+ * @throws CausewayError naming what could not be started; everything started before is stopped again
+ */
+export async function bringUp(options: BringUpOptions): Promise<Up> {
+  options.folder.claim()
+  const stack = new CloseStack()
+  stack.push(() => Promise.resolve(options.folder.release()))
+  try {
+    return await bringUpOn(stack, options)
+  } catch (error) {
+    await stack.close()
+    throw error
+  }
+}
+
+async function bringUpOn(stack: CloseStack, options: BringUpOptions): Promise<Up> {
+  const { plan, folder, progress, signal } = options
+  const last = folder.ports()
+
+  progress('starting NATS with JetStream')
+  const natsPort = await choosePort({ flag: '--nats-port', asked: options.natsPort, last: last.nats })
+  const nats = await startNatsProcess({
+    dataDir: folder.path('nats'),
+    port: natsPort,
+    clock: systemClock,
+    onRestart: progress,
+  })
+  stack.push(() => nats.stop())
+
+  const apiserver = await startApiserver(options, last.apiserver)
+  if (apiserver !== undefined) stack.push(() => apiserver.child.stop())
+  folder.storePorts({ nats: natsPort, ...(apiserver === undefined ? {} : { apiserver: apiserver.port }) })
+
+  const config: PipelineConfig = {
+    ...parsePipelineConfig({}),
+    natsUrl: nats.url,
+    partitions: options.partitions,
+    dataDir: folder.path('services'),
+    keyRingFile: folder.path('keys.json'),
+    log: { level: options.logLevel, file: folder.path('logs', 'causeway.log') },
+  }
+  const bus = await connectBus({ servers: nats.url, name: 'cli', signal })
+  stack.push(() => bus.close())
+  await ensureStreams(bus, streamDeclarations({ replicas: config.replicas }))
+
+  const hostKubeconfig = plan.hostKubeconfig ?? folder.kubeconfig(HOST_CLUSTER)
+  const hostConfig = await loadClusterConfig({ path: hostKubeconfig, env: process.env, clock: systemClock })
+  const hostClient = createKubeClient(hostConfig)
+  stack.push(() => hostClient.close())
+  progress('registering host and tenants')
+  const tenants = await registerAll({ ...options, bus, replicas: config.replicas, hostClient, hostKubeconfig })
+
+  const simulated: SimulatedNodesPlan | undefined =
+    plan.hostKubeconfig === undefined && options.simulatedNodes > 0
+      ? { kubeconfig: hostKubeconfig, nodes: options.simulatedNodes }
+      : undefined
+  const start = options.separate ? startSeparately : startInProcess
+  progress(`starting watcher, translator, writer${options.separate ? ', each a process of its own' : ''}`)
+  const pipeline = await start({
+    config,
+    folder,
+    simulated,
+    progress,
+    signal,
+    onRestart: () => folder.storeRunning(info()),
+  })
+  stack.push(() => pipeline.close())
+
+  const info = (): RunningInfo => ({
+    pid: process.pid,
+    natsUrl: nats.url,
+    hostKubeconfig,
+    replicas: config.replicas,
+    partitions: config.partitions,
+    ...(apiserver === undefined ? {} : { apiserverUrl: apiserver.url }),
+    processes: {
+      nats: nats.pid,
+      ...(apiserver === undefined ? {} : { apiserver: apiserver.child.pid }),
+      ...pipeline.pids(),
+    },
+  })
+  folder.storeRunning(info())
+  return { bus, tenants, hostClient, pipeline, info, close: () => stack.close() }
+}
+
+/** The embedded clusters, if the plan has any: in a process of their own, as real ones would be. */
+async function startApiserver(
+  options: BringUpOptions,
+  lastPort: number | undefined,
+): Promise<{ child: ChildService; port: number; url: string } | undefined> {
+  const { plan, folder, progress } = options
+  const embedded = plan.tenants.filter((tenant) => tenant.kubeconfig === undefined)
+  if (plan.hostKubeconfig !== undefined && embedded.length === 0) return undefined
+  progress('starting the embedded API server')
+  const port = await choosePort({ flag: '--apiserver-port', asked: options.apiserverPort, last: lastPort })
+  const isFirstStart = folder.embeddedClusters().length === 0
+  const tenants = options.explicit || isFirstStart ? embedded.map((tenant) => `${tenant.name}:open`) : []
+  const clusters = [...(plan.hostKubeconfig === undefined ? [HOST_CLUSTER] : []), ...tenants]
+  const child = await startChild({
+    name: 'apiserver',
+    module: 'apiserver/main.ts',
+    args: ['--data-dir', folder.apiserver, '--port', String(port), '--clusters', clusters.join(',')],
+    logFile: folder.path('logs', 'apiserver.log'),
+    readyLine: true,
+    clock: systemClock,
+    onRestart: (why) => progress(why),
+  })
+  return { child, port, url: `https://127.0.0.1:${port}` }
+}
