@@ -3,7 +3,8 @@ import { asName } from '../../json.ts'
 import { secretTag } from '../../three-way.ts'
 import { keyedDataKind } from '../keyed-data.ts'
 
-const SERVICE_ACCOUNT_TOKEN = 'kubernetes.io/service-account-token'
+/** Types that a controller of a cluster gives a meaning: on the host they would be credentials, or be deleted. */
+const MEANT_FOR_ITS_CLUSTER = ['kubernetes.io/service-account-token', 'bootstrap.kubernetes.io/token']
 
 /** Secrets cross while a pod that crosses refers to them. */
 export const secrets = keyedDataKind({
@@ -14,11 +15,8 @@ export const secrets = keyedDataKind({
   hostType,
 })
 
-/**
- * Types cross as they are, except for tokens of the tenant's service accounts: the host would fill such a Secret with
- * a token of its own, or delete it for want of the account.
- */
+/** Types cross as they are, so that pull secrets and the like work; those of the tenant's own cluster become plain. */
 function hostType(virtual: KubeObject): string {
   const type = asName(virtual.type) ?? 'Opaque'
-  return type === SERVICE_ACCOUNT_TOKEN ? 'Opaque' : type
+  return MEANT_FOR_ITS_CLUSTER.includes(type) ? 'Opaque' : type
 }

@@ -19,6 +19,12 @@ export function hasNodePorts(spec: JsonObject): boolean {
   return spec.type === 'NodePort' || (spec.type === 'LoadBalancer' && spec.allocateLoadBalancerNodePorts !== false)
 }
 
+/** Whether the tenant's API has given the Service no address: it leaves that to the host, and node ports likewise. */
+export function leavesAddressOpen(virtual: KubeObject): boolean {
+  const spec = specOf(virtual)
+  return spec.type !== 'ExternalName' && asName(spec.clusterIP) === undefined
+}
+
 /** The node ports of a Service by port. */
 export function nodePortsOf(service: KubeObject): Record<string, string> {
   const spec = specOf(service)
@@ -35,7 +41,7 @@ export function nodePortsOf(service: KubeObject): Record<string, string> {
  */
 export function chosenNodePorts(virtual: KubeObject): Record<string, string> {
   const all = nodePortsOf(virtual)
-  if (asName(specOf(virtual).clusterIP) === undefined) return all
+  if (leavesAddressOpen(virtual)) return all
   const applied = objectsIn(lastApplied(virtual).ports)
     .filter((port) => typeof port.nodePort === 'number')
     .map(portKey)

@@ -6,10 +6,13 @@ import { hostLabelKey, hostMetadata, metadataBase, refOf } from '../../metadata.
 import { LABELS } from '../../stamps.ts'
 import { plainTag, tagsOf } from '../../three-way.ts'
 import type { TenantContext } from '../../view.ts'
-import { chosenNodePorts, specOf, withNodePorts } from './ports.ts'
+import { chosenNodePorts, leavesAddressOpen, specOf, withNodePorts } from './ports.ts'
 
 /** Fields of a Service's spec that the host's API fills in and the tenant sees, never the other way. */
 const HOST_FIELDS = ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy', 'healthCheckNodePort'] as const
+
+/** The address families that a tenant asks for; an API that gives addresses fills them in by its own network. */
+const FAMILY_FIELDS = ['ipFamilies', 'ipFamilyPolicy'] as const
 
 /** The host copy of a Service: its address is the host's to give. */
 export function serviceToHost({ virtual, tenant }: TranslateInput): ToHost {
@@ -18,6 +21,10 @@ export function serviceToHost({ virtual, tenant }: TranslateInput): ToHost {
   const spec = cloneJson(owned)
   if (spec.ports !== undefined) spec.ports = withNodePorts(spec.ports, chosen)
   if (isHeadless(virtual)) spec.clusterIP = 'None'
+  for (const field of leavesAddressOpen(virtual) ? FAMILY_FIELDS : []) {
+    const wish = specOf(virtual)[field]
+    if (wish !== undefined) spec[field] = cloneJson(wish)
+  }
   return {
     kind: 'object',
     object: {

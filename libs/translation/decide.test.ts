@@ -1,0 +1,257 @@
+import { describe, expect, test } from 'vitest'
+import type { KubeObject, ObjectRef } from '#libs/kube-model'
+import type { Decision } from './decision.ts'
+import { decideFor, kindFor } from './registry.ts'
+import { TENANT, deepFreeze, memoryRelated, objectOf, podOf } from './testing/index.ts'
+import type { Presence, View } from './view.ts'
+
+/*
+ * The protocol as a table: what is on the tenant's side, what is on the host's, what follows. Sequences: virtual 10,
+ * host 20, tombstones 5 and 6.
+ */
+type Row = [virtual: string, host: string, synced: boolean, expected: string[]]
+
+const UID = 'uid-now'
+const OLD_UID = 'uid-before'
+
+const podRows: Row[] = [
+  ['absent', 'absent', true, []],
+  ['absent', 'copy', true, ['host delete virtualNeverSeen confirm-absent']],
+  ['absent', 'copy', false, []],
+  ['deleted', 'copy', false, ['host delete virtualGone tombstone 5']],
+  ['deleted', 'copy of the old uid', true, ['host delete virtualNeverSeen confirm-absent']],
+  ['deleted', 'copy terminating', true, []],
+  ['deleted', 'foreign', true, []],
+  ['absent', 'foreign', true, []],
+  ['absent', 'copied by a third party', true, []],
+
+  ['present', 'absent', true, ['host create create']],
+  ['present', 'absent', false, ['host create create']],
+  ['present', 'deleted', true, ['virtual delete hostGone tombstone 6 grace 0']],
+  ['present', 'deleted', false, ['virtual delete hostGone tombstone 6 grace 0']],
+  ['present', 'deleted, of the old uid', true, ['host create create']],
+  ['started', 'absent', true, ['virtual delete hostGone confirm-absent grace 0']],
+  ['started', 'absent', false, []],
+  ['started', 'deleted, of the old uid', true, ['virtual delete hostGone confirm-absent grace 0']],
+  ['present', 'copy', true, []],
+  ['present', 'copy terminating', true, ['virtual delete hostTerminating state 20 grace 12']],
+  ['present', 'copy of the old uid', true, ['host delete virtualReplaced state 10']],
+  ['present', 'copy of the old uid terminating', true, []],
+  ['present', 'foreign', true, ['reject ForeignObject']],
+  ['present', 'copied by a third party', true, ['reject ForeignObject']],
+  ['present', 'copy of another object', true, ['reject NameConflict']],
+
+  ['terminating', 'absent', true, ['virtual delete virtualTerminating confirm-absent grace 0']],
+  ['terminating', 'deleted', true, ['virtual delete virtualTerminating tombstone 6 grace 0']],
+  ['terminating', 'deleted, of the old uid', true, ['virtual delete virtualTerminating confirm-absent grace 0']],
+  ['terminating', 'copy', true, ['host delete virtualTerminating state 10 grace 30']],
+  ['terminating', 'copy terminating', true, ['virtual delete hostTerminating state 20 grace 12']],
+  ['terminating at once', 'copy terminating', true, ['host delete virtualTerminating state 10 grace 3']],
+  ['terminating', 'copy of the old uid', true, ['host delete virtualReplaced state 10']],
+  ['terminating', 'foreign', true, ['virtual delete virtualTerminating state 20 grace 0']],
+  ['terminating', 'copy of another object', true, ['virtual delete virtualTerminating state 20 grace 0']],
+  ['terminating with grace 0', 'absent', true, []],
+
+  ['excluded', 'absent', true, []],
+  ['excluded', 'copy', true, ['host delete excluded state 10']],
+  ['excluded', 'foreign', true, []],
+  ['excluded terminating', 'absent', true, ['virtual delete virtualTerminating confirm-absent grace 0']],
+]
+
+const serviceRows: Row[] = [
+  ['absent', 'absent', true, []],
+  ['absent', 'copy', true, ['host delete virtualNeverSeen confirm-absent']],
+  ['absent', 'copy', false, []],
+  ['deleted', 'copy', true, ['host delete virtualGone tombstone 5']],
+  ['deleted', 'copy terminating', true, []],
+  ['present', 'absent', true, ['host create create']],
+  ['present', 'deleted', true, ['host create create']],
+  ['present', 'copy', true, []],
+  ['present', 'copy terminating', true, []],
+  // A Service keeps its copy, and with it its address, when the tenant makes it anew.
+  ['present', 'copy of the old uid', true, ['host patch update']],
+  ['present', 'foreign', true, ['reject ForeignObject']],
+  ['present', 'copy of another object', true, ['reject NameConflict']],
+  ['terminating', 'absent', true, []],
+  ['terminating', 'copy', true, ['host delete virtualTerminating state 10']],
+  ['terminating', 'copy terminating', true, []],
+  ['terminating', 'foreign', true, []],
+  ['excluded', 'copy', true, ['host delete excluded state 10']],
+]
+
+const configRows: Row[] = [
+  ['present', 'absent', true, []],
+  ['present', 'copy', true, ['host delete unused state 10']],
+  ['present', 'copy', false, []],
+  ['present', 'foreign', true, []],
+  ['used', 'absent', true, ['host create create']],
+  ['used', 'copy', true, []],
+  ['used', 'copy', false, []],
+  ['forced', 'absent', true, ['host create create']],
+  ['used, excluded', 'copy', true, ['host delete excluded state 10']],
+  ['deleted', 'copy', true, ['host delete virtualGone tombstone 5']],
+  ['used terminating', 'copy', true, ['host delete virtualTerminating state 10']],
+]
+
+describe('deciding about a pod', () => {
+  table('pods', podOf('web'), podRows)
+})
+
+describe('deciding about a Service', () => {
+  table('services', objectOf('Service', 'web', { spec: { type: 'ClusterIP' } }), serviceRows)
+})
+
+describe('deciding about a ConfigMap', () => {
+  table('configmaps', objectOf('ConfigMap', 'web', { data: { a: '1' } }), configRows)
+})
+
+function table(resource: string, object: KubeObject, rows: Row[]): void {
+  test.each(rows)('%s | %s | all known: %s → %j', (virtual, host, synced, expected) => {
+    const view = viewOf(resource, object, { virtual, host, synced })
+    expect(decideFor(view).map(summary)).toEqual(expected)
+  })
+}
+
+describe('deciding', () => {
+  test('waits a moment for a reference that is required and unknown, then creates the pod without it', () => {
+    const spec = {
+      containers: [
+        {
+          name: 'main',
+          envFrom: [{ configMapRef: { name: 'settings' } }, { secretRef: { name: 'maybe', optional: true } }],
+        },
+      ],
+    }
+    const view = viewOf('pods', podOf('web', { spec }), { virtual: 'present', host: 'absent', synced: true })
+    const missing = { resource: 'configmaps', namespace: 'default', name: 'settings' }
+    expect(decideFor({ ...view, waitedMs: 0 })).toEqual([{ kind: 'wait', refs: [missing], limitMs: 1000 }])
+    expect(decideFor({ ...view, waitedMs: 1000 }).map(summary)).toEqual(['host create create'])
+  })
+
+  test('names the copies of what a pod refers to as what its creation waits for', () => {
+    const spec = {
+      containers: [{ name: 'main' }],
+      imagePullSecrets: [{ name: 'registry' }],
+      volumes: [{ name: 'v', configMap: { name: 'settings' } }],
+    }
+    const view = viewOf('pods', podOf('web', { spec }), { virtual: 'present', host: 'absent', synced: true })
+    const [decision] = decideFor({ ...view, waitedMs: 1000 })
+    expect(decision).toMatchObject({
+      needs: [
+        { side: 'host', resource: 'configmaps', namespace: 'tenant-team-a', name: 'settings-x-default-x-team-a' },
+        { side: 'host', resource: 'secrets', namespace: 'tenant-team-a', name: 'registry-x-default-x-team-a' },
+      ],
+    })
+  })
+
+  test('brings the status back while a pod terminates, and binds it no more', () => {
+    const view = viewOf('pods', podOf('web'), { virtual: 'terminating', host: 'copy terminating', synced: true })
+    const host = deepFreeze({
+      ...view.host.object,
+      metadata: { ...view.host.object?.metadata, deletionGracePeriodSeconds: 30 },
+      spec: { nodeName: 'n1' },
+      status: { phase: 'Failed', reason: 'Shutdown' },
+    })
+    const decisions = decideFor({ ...view, host: { object: host, seq: 20 } })
+    expect(decisions.map(summary)).toEqual(['virtual patch statusBack'])
+  })
+
+  test('leaves the copy of a paused object as it is', () => {
+    const view = viewOf('services', objectOf('Service', 'web', { spec: {} }), {
+      virtual: 'present',
+      host: 'copy',
+      synced: true,
+    })
+    const object = {
+      ...view.virtual.object,
+      metadata: { ...view.virtual.object?.metadata, annotations: { 'causeway.dev/pause': 'true' } },
+      spec: { type: 'NodePort' },
+    }
+    expect(decideFor({ ...view, virtual: { object, seq: 10 } })).toEqual([])
+  })
+
+  test('never sends default/kubernetes across', () => {
+    const service = objectOf('Service', 'kubernetes', { spec: { type: 'ClusterIP' } })
+    expect(decideFor(viewOf('services', service, { virtual: 'present', host: 'absent', synced: true }))).toEqual([])
+  })
+
+  test('has nothing to say about kinds that do not cross', () => {
+    const view = viewOf('pods', podOf('web'), { virtual: 'present', host: 'absent', synced: true })
+    expect(decideFor({ ...view, key: { ...view.key, resource: 'events' } })).toEqual([])
+  })
+})
+
+function viewOf(
+  resource: string,
+  object: KubeObject,
+  states: { virtual: string; host: string; synced: boolean },
+): View {
+  const key: ObjectRef = { resource, namespace: 'default', name: object.metadata.name ?? '' }
+  const users = states.virtual.startsWith('used') ? [{ of: key, by: [{ ...key, resource: 'pods' }] }] : []
+  const related = memoryRelated({ synced: states.synced, users })
+  const virtual = virtualPresence(states.virtual, object)
+  const original = withUid(object, UID)
+  return deepFreeze({
+    tenant: TENANT,
+    key,
+    virtual,
+    host: hostPresence(states.host, { resource, original }),
+    related,
+    waitedMs: 0,
+  })
+}
+
+function virtualPresence(state: string, object: KubeObject): Presence {
+  if (state === 'absent') return { seq: 0 }
+  if (state === 'deleted') return { seq: 5, gone: { uid: UID, seq: 5 } }
+  const result = withUid(object, UID)
+  const graces: Record<string, number> = { 'terminating at once': 3, 'terminating with grace 0': 0 }
+  if (state.includes('terminating')) {
+    Object.assign(result.metadata, {
+      deletionTimestamp: '2026-01-01T00:00:00Z',
+      deletionGracePeriodSeconds: graces[state] ?? 30,
+    })
+  }
+  if (state === 'started') result.status = { phase: 'Running', startTime: '2026-01-01T00:00:00Z' }
+  if (state.includes('excluded')) result.metadata.annotations = { 'causeway.dev/sync': 'false' }
+  if (state === 'forced') result.metadata.annotations = { 'causeway.dev/sync': 'true' }
+  return { seq: 10, object: result }
+}
+
+function hostPresence(state: string, { resource, original }: { resource: string; original: KubeObject }): Presence {
+  if (state === 'absent') return { seq: 0 }
+  if (state === 'deleted') return { seq: 6, gone: { uid: 'host-uid', seq: 6, virtualUid: UID } }
+  if (state === 'deleted, of the old uid') return { seq: 6, gone: { uid: 'host-uid', seq: 6, virtualUid: OLD_UID } }
+  const of = state.includes('old uid') ? withUid(original, OLD_UID) : original
+  const copy = kindFor(resource)?.toHost({ virtual: of, tenant: TENANT, related: memoryRelated() })
+  if (copy?.kind !== 'object') throw new Error('no copy')
+  const object = withUid(copy.object, 'host-uid')
+  if (resource === 'pods') object.status = { phase: 'Pending' }
+  const { metadata } = object
+  if (state.includes('terminating')) {
+    Object.assign(metadata, { deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 12 })
+  }
+  if (state === 'foreign')
+    object.metadata = { name: metadata.name ?? '', namespace: TENANT.hostNamespace, uid: 'host-uid' }
+  if (state === 'copied by a third party') {
+    metadata.annotations = { ...metadata.annotations, 'causeway.dev/host-name': 'elsewhere/original' }
+  }
+  if (state === 'copy of another object')
+    metadata.annotations = { ...metadata.annotations, 'causeway.dev/name': 'other' }
+  return { seq: 20, object }
+}
+
+function withUid(object: KubeObject, uid: string): KubeObject {
+  return { ...object, metadata: { ...object.metadata, uid } }
+}
+
+function summary(decision: Decision): string {
+  if (decision.kind === 'reject') return `reject ${decision.reason}`
+  if (decision.kind === 'wait') return 'wait'
+  const { target, write, rule } = decision
+  if (write.op !== 'delete') return `${target.side} ${write.op} ${rule}`
+  const { proof, gracePeriodSeconds } = write
+  const seq = proof.kind === 'confirm-absent' ? '' : ` ${String(proof.seq)}`
+  const grace = gracePeriodSeconds === undefined ? '' : ` grace ${String(gracePeriodSeconds)}`
+  return `${target.side} delete ${rule} ${proof.kind}${seq}${grace}`
+}

@@ -1,0 +1,83 @@
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { parse, stringify } from 'yaml'
+import { canonicalJson } from '#libs/kernel'
+import type { JsonObject, KubeObject, ObjectRef } from '#libs/kube-model'
+import type { Kind } from './kind.ts'
+import { KINDS } from './registry.ts'
+import { applyPatch } from './testing/apply-patch.ts'
+import { TENANT, deepFreeze, memoryRelated } from './testing/index.ts'
+import type { TenantContext } from './view.ts'
+
+/*
+ * A case is a folder:
+ *   virtual.yaml         the tenant's object
+ *   context.yaml         optional: { tenant, virtual: [{ ref, object }], users: [{ of, by }] }
+ *   virtual-patch.yaml   optional: what the tenant changed after the copy was made, as a merge patch
+ *   host-patch.yaml      optional: what the host changed or filled in on the copy, likewise
+ *   expected.yaml        the host copy; with one of the patches, the writes that follow
+ * `npm run golden:update` rewrites expected.yaml.
+ */
+type Context = {
+  tenant?: Partial<TenantContext>
+  virtual?: { ref: ObjectRef; object: KubeObject }[]
+  users?: { of: ObjectRef; by: ObjectRef[] }[]
+}
+
+const root = import.meta.dirname
+
+for (const [resource, kind] of Object.entries(KINDS)) {
+  const fixtures = join(root, 'kinds', resource, 'fixtures')
+  describe(`${resource} as the golden files have them`, () => {
+    test.each(readdirSync(fixtures))('%s', async (name) => {
+      const folder = join(fixtures, name)
+      const { output, again } = run(kind, folder)
+      expect(again).toBe(canonicalJson(output))
+      await expect(stringify(output, { lineWidth: 120, sortMapEntries: true })).toMatchFileSnapshot(
+        join(folder, 'expected.yaml'),
+      )
+    })
+  })
+}
+
+/** The outcome of a case, and that of a second run, which must not differ. */
+function run(kind: Kind, folder: string): { output: unknown; again: string } {
+  const original = deepFreeze(read<KubeObject>(folder, 'virtual.yaml'))
+  const context = read<Context>(folder, 'context.yaml') ?? {}
+  if (original === undefined) throw new Error(`${folder} has no virtual.yaml`)
+  const tenant = deepFreeze({ ...TENANT, ...context.tenant })
+  const related = memoryRelated(context)
+  const translate = () => kind.toHost({ virtual: original, tenant, related })
+  const copy = deepFreeze(translate())
+  const virtualPatch = read<JsonObject>(folder, 'virtual-patch.yaml')
+  const hostPatch = read<JsonObject>(folder, 'host-patch.yaml')
+  if (virtualPatch === undefined && hostPatch === undefined) {
+    const output = copy.kind === 'object' ? copy.object : copy
+    const second = translate()
+    return { output, again: canonicalJson(second.kind === 'object' ? second.object : second) }
+  }
+  if (copy.kind !== 'object') throw new Error(`${folder} has no host copy to change: ${copy.message}`)
+  const created = { ...copy.object, metadata: { ...copy.object.metadata, uid: 'host-uid', generation: 1 } }
+  const virtual = deepFreeze(patched(original, virtualPatch))
+  const host = deepFreeze(patched(created, hostPatch))
+  const input = {
+    virtual,
+    host,
+    tenant,
+    related,
+    seq: { virtual: 7, host: 9 },
+    ...(copy.base === undefined ? {} : { base: copy.base }),
+  }
+  const writes = () => kind.reconcile(input).map(({ base: _base, ...write }) => write)
+  return { output: writes(), again: canonicalJson(writes()) }
+}
+
+function patched(object: KubeObject, patch: JsonObject | undefined): KubeObject {
+  return patch === undefined ? object : (applyPatch(object as JsonObject, patch, false) as KubeObject)
+}
+
+function read<T>(folder: string, name: string): T | undefined {
+  const path = join(folder, name)
+  return existsSync(path) ? (parse(readFileSync(path, 'utf8')) as T) : undefined
+}
