@@ -14,14 +14,20 @@ export type SyncRow = {
   note: string
 }
 
+export type SyncRowsOptions = {
+  /** Where the host copy of a tenant's pod is. */
+  hostCopyOf(tenant: string, ref: { namespace: string; name: string }): string
+  /** Called with each row that changed. */
+  onChange(row: SyncRow): void
+}
+
 /** The rows of the table, in the order in which the objects were first seen. */
 export class SyncRows {
   readonly #rows = new Map<string, SyncRow>()
-  /** Called with each row that changed. */
-  readonly #onChange: (row: SyncRow) => void
+  readonly #options: SyncRowsOptions
 
-  constructor(onChange: (row: SyncRow) => void) {
-    this.#onChange = onChange
+  constructor(options: SyncRowsOptions) {
+    this.#options = options
   }
 
   all(): SyncRow[] {
@@ -56,6 +62,8 @@ export class SyncRows {
     const before = `${row.phase}/${row.node}`
     row.phase = gone ? 'gone' : phaseOf(pod)
     row.node = (pod.spec as { nodeName?: string } | undefined)?.nodeName ?? ''
+    // A pod has a node here only once its copy has one.
+    if (row.node !== '') row.hostName = this.#options.hostCopyOf(tenant, { namespace, name })
     if (`${row.phase}/${row.node}` !== before) this.#changed(row)
   }
 
@@ -71,7 +79,7 @@ export class SyncRows {
   }
 
   #changed(row: SyncRow): void {
-    this.#onChange(row)
+    this.#options.onChange(row)
   }
 }
 

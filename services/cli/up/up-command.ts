@@ -2,7 +2,9 @@ import { relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CausewayError, systemClock } from '#libs/kernel'
 import { createKubeClient } from '#libs/kube'
+import { displayName } from '#libs/kube-model'
 import { lazyClusterConfig } from '#libs/runtime'
+import { hostName } from '#libs/translation'
 import { followInto, nextOutcome } from '../output/follow.ts'
 import { SyncRows } from '../output/sync-rows.ts'
 import { renderLine, renderTable } from '../output/table.ts'
@@ -42,8 +44,19 @@ export async function up(options: UpOptions): Promise<number> {
   const following = new AbortController()
   let status = 0
   try {
-    const rows = new SyncRows((row) => {
-      if (!json && !terminal.isTty) terminal.print(renderLine(row))
+    const printed = new Map<string, string>()
+    const rows = new SyncRows({
+      hostCopyOf: (tenant, ref) => {
+        const namespace = tenants.find(({ name }) => name === tenant)?.hostNamespace ?? ''
+        return displayName({ namespace, name: hostName(ref, tenant) })
+      },
+      onChange: (row) => {
+        if (json || terminal.isTty) return
+        const line = renderLine(row)
+        const id = `${row.tenant} ${row.object}`
+        if (printed.get(id) !== line) terminal.print(line)
+        printed.set(id, line)
+      },
     })
     const fromSeq = await nextOutcome(running.bus)
     await untilEmpty(() => running.pipeline.notReady(), { signal, what: 'not ready' })
