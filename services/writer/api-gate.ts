@@ -13,6 +13,8 @@ export type Job = {
 
 export type ApiGateOptions = {
   clock: Clock
+  /** Ends waiting; nothing is started any more then. */
+  signal: AbortSignal
   /** Whether several tenants share the server: then one tenant may take up half of it at most. */
   shared: boolean
   weight?: (tenant: string) => number
@@ -95,9 +97,12 @@ export class ApiGate {
   #wait(ms: number): void {
     if (this.#pausing) return
     this.#pausing = true
-    void this.#options.clock.sleep(ms).then(() => {
-      this.#pausing = false
-      this.#pump()
-    })
+    void this.#options.clock.sleep(ms, this.#options.signal).then(
+      () => {
+        this.#pausing = false
+        this.#pump()
+      },
+      () => undefined,
+    )
   }
 }

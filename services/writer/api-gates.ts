@@ -1,14 +1,22 @@
 import type { Clock } from '#libs/kernel'
 import { ApiGate } from './api-gate.ts'
 
+export type ApiGatesOptions = {
+  clock: Clock
+  /** Ends waiting. */
+  signal: AbortSignal
+  /** Share of the host's API that a tenant has relative to others. @default 1 */
+  weight?: (tenant: string) => number
+}
+
 /** The gates of a process: one for the host's API, which all tenants share, and one for each tenant's that is in use. */
 export class ApiGates {
   readonly host: ApiGate
   readonly #tenants = new Map<string, ApiGate>()
-  readonly #clock: Clock
+  readonly #options: ApiGatesOptions
 
-  constructor(options: { clock: Clock; weight?: (tenant: string) => number }) {
-    this.#clock = options.clock
+  constructor(options: ApiGatesOptions) {
+    this.#options = options
     this.host = new ApiGate({ ...options, shared: true })
   }
 
@@ -16,7 +24,7 @@ export class ApiGates {
     const existing = this.#tenants.get(name)
     if (existing !== undefined) return existing
     const gate: ApiGate = new ApiGate({
-      clock: this.#clock,
+      ...this.#options,
       shared: false,
       onIdle: () => {
         // A tenant at rest costs nothing; what is known of a healthy server is learned again quickly.

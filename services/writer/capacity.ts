@@ -25,9 +25,11 @@ export class Capacity {
   async room(signal: AbortSignal): Promise<void> {
     while (this.#used >= this.#max && !signal.aborted) {
       const { promise, resolve } = Promise.withResolvers<void>()
+      const onAbort = (): void => resolve()
       this.#waiters.push(resolve)
-      signal.addEventListener('abort', () => resolve(), { once: true })
+      signal.addEventListener('abort', onAbort, { once: true })
       await promise
+      signal.removeEventListener('abort', onAbort)
     }
   }
 }

@@ -77,7 +77,13 @@ async function call(
 ): Promise<Attempt | undefined> {
   const { directory, vault, logger, hardStop } = deps
   try {
-    const attempt = await execute(intent, { ...at, host: directory.host(), vault, signal: hardStop })
+    const attempt = await execute(intent, {
+      ...at,
+      host: directory.host(),
+      vault,
+      identity: (side) => directory.identity(side, intent.target.tenant),
+      signal: hardStop,
+    })
     return attempt.result === 'parked' && vault.covers(intent.target.resource) ? withoutQuotes(attempt) : attempt
   } catch (error) {
     if (hardStop.aborted) return undefined

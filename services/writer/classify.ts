@@ -19,6 +19,8 @@ export function classify(error: unknown, write: Pick<Write, 'op'> & { patchType?
   // Credentials that cannot be had: the kubeconfig's plugin failed, a file is gone.
   if (error instanceof CausewayError && error.code === 'KubeconfigInvalid') return parked('Unauthorized', error.message)
   if (error instanceof CausewayError && error.code === 'SealBroken') return parked('PoisonMessage', error.message)
+  // Not the API's fault, such as a log that does not answer just now.
+  if (error instanceof CausewayError && error.retry !== 'never') return { ...retry(error, 'failed'), isUp: true }
   throw error
 }
 

@@ -1,8 +1,16 @@
 import type { DeleteProof } from '#libs/events'
-import { type KubeObject, knownResource } from '#libs/kube-model'
+import { type KubeObject, type Side, knownResource } from '#libs/kube-model'
 import { isAbsent } from './classify.ts'
 import type { TenantRoute, WriterClient } from './ports.ts'
 import { type Attempt, parked } from './result.ts'
+
+export type ConfirmDeps = {
+  host: WriterClient
+  route: TenantRoute
+  /** Which cluster a side has been since onboarding. */
+  identity(side: Side): Promise<string | undefined>
+  options: { signal: AbortSignal; timeoutMs: number }
+}
 
 /**
  * Reads the counterpart of an object that is to be deleted, live, and answers what stands against the deletion:
@@ -11,7 +19,7 @@ import { type Attempt, parked } from './result.ts'
  */
 export async function confirmAbsent(
   proof: Extract<DeleteProof, { kind: 'confirm-absent' }>,
-  deps: { host: WriterClient; route: TenantRoute; options: { signal: AbortSignal; timeoutMs: number } },
+  deps: ConfirmDeps,
 ): Promise<Attempt | undefined> {
   const { counterpart, uid } = proof
   const resource = knownResource(counterpart.resource)
@@ -21,21 +29,18 @@ export async function confirmAbsent(
   try {
     live = await client.get(resource, counterpart, deps.options)
   } catch (error) {
-    if (isAbsent(error)) return await checkIdentity(counterpart.side, deps)
+    if (isAbsent(error)) return await checkIdentity(counterpart.side, client, deps)
     throw error
   }
   if (uid !== undefined && live.metadata.uid !== uid) return undefined
   return parked('StillPresent', `${counterpart.resource} "${counterpart.name}" is still there on its own side`)
 }
 
-/** An empty cluster behind the tenant's address knows none of its objects: that proves nothing. */
-async function checkIdentity(
-  side: 'virtual' | 'host',
-  deps: Parameters<typeof confirmAbsent>[1],
-): Promise<Attempt | undefined> {
-  const known = deps.route.clusterIdentity
-  if (side === 'host' || known === undefined) return undefined
-  const found = await deps.route.client.clusterIdentity(deps.options)
+/** An empty cluster behind the same address knows none of the objects: that proves nothing. */
+async function checkIdentity(side: Side, client: WriterClient, deps: ConfirmDeps): Promise<Attempt | undefined> {
+  const known = await deps.identity(side)
+  if (known === undefined) return parked('StillPresent', `which cluster the ${side} side must be is not known yet`)
+  const found = await client.clusterIdentity(deps.options)
   if (found === known) return undefined
-  return parked('StillPresent', 'another cluster answers at the address of the tenant: nothing is deleted on its word')
+  return parked('StillPresent', `another cluster answers on the ${side} side: nothing is deleted on its word`)
 }

@@ -47,19 +47,16 @@ afterEach(async () => {
 /** Executes with what the two servers will answer, in order. */
 async function run(
   write: Write,
-  script: { host?: Reply[]; tenant?: Reply[]; intent?: Partial<LoggedIntent>; clusterIdentity?: string } = {},
+  script: { host?: Reply[]; tenant?: Reply[]; intent?: Partial<LoggedIntent>; identity?: string } = {},
 ): Promise<Attempt> {
   hostServer.script('other', ...(script.host ?? []))
   tenantServer.script('other', ...(script.tenant ?? []))
-  const route = {
-    client: tenant,
-    hostNamespace: HOST_NAMESPACE,
-    ...(script.clusterIdentity === undefined ? {} : { clusterIdentity: script.clusterIdentity }),
-  }
+  const route = { client: tenant, hostNamespace: HOST_NAMESPACE }
   return await execute(intentOf(write, script.intent), {
     host,
     route,
     vault,
+    identity: async () => script.identity,
     signal: new AbortController().signal,
     timeoutMs: 5_000,
   })
@@ -250,7 +247,10 @@ describe('delete', () => {
   })
 
   test('goes on when the counterpart is confirmed absent, or is another one', async () => {
-    expect(await run(confirm, { tenant: [notFound], host: [deleted] })).toMatchObject({ result: 'done' })
+    const same = jsonReply({ metadata: { name: 'kube-system', uid: 'cluster-1' } })
+    expect(await run(confirm, { identity: 'cluster-1', tenant: [notFound, same], host: [deleted] })).toMatchObject({
+      result: 'done',
+    })
     const other = jsonReply(live(hostCopy(), { uid: 'virtual-2' }))
     expect(await run(confirm, { tenant: [other], host: [deleted] })).toMatchObject({ result: 'done' })
   })
@@ -282,10 +282,15 @@ describe('delete', () => {
 
   test('deletes nothing on the word of another cluster', async () => {
     const kubeSystem = jsonReply({ metadata: { name: 'kube-system', uid: 'cluster-2' } })
-    expect(await run(confirm, { tenant: [notFound, kubeSystem], clusterIdentity: 'cluster-1' })).toMatchObject({
+    expect(await run(confirm, { tenant: [notFound, kubeSystem], identity: 'cluster-1' })).toMatchObject({
       result: 'parked',
       reason: 'StillPresent',
     })
+    expect(hostServer.requests).toEqual([])
+  })
+
+  test('deletes nothing as long as it is not known which cluster must answer', async () => {
+    expect(await run(confirm, { tenant: [notFound] })).toMatchObject({ result: 'parked', reason: 'StillPresent' })
     expect(hostServer.requests).toEqual([])
   })
 })
@@ -330,6 +335,7 @@ test('an aborted call is nobody’s result', async () => {
     host,
     route,
     vault,
+    identity: async () => undefined,
     signal: controller.signal,
     timeoutMs: 1,
   }

@@ -1,6 +1,6 @@
 import type { LoggedIntent, Write } from '#libs/events'
 import { type KubeApiError, isAlreadyExists, isConflict } from '#libs/kube'
-import { type KubeObject, type ResourceInfo, knownResource } from '#libs/kube-model'
+import { type KubeObject, type ResourceInfo, type Side, knownResource } from '#libs/kube-model'
 import { announce } from './announce.ts'
 import { classify, isAbsent, saidBy } from './classify.ts'
 import { confirmAbsent } from './confirm-absent.ts'
@@ -14,6 +14,8 @@ export type ExecuteDeps = {
   host: WriterClient
   route: TenantRoute
   vault: Opener
+  /** Which cluster a side has been since onboarding. */
+  identity: (side: Side) => Promise<string | undefined>
   /** Breaks the call off. */
   signal: AbortSignal
   /** How long to wait for an answer, in milliseconds. */

@@ -1,8 +1,8 @@
 import type { LoggedIntent, Write } from '#libs/events'
 import type { JsonObject, ObjectKey } from '#libs/kube-model'
+import { LABELS } from '#libs/translation'
 import { isAllowed, writeName } from './allowed-writes.ts'
 import { type Settled, refused } from './result.ts'
-import { TENANT_LABEL } from './ownership.ts'
 
 /**
  * The blast wall: whatever decided on a write, this stands between it and the APIs. It looks at the intent and the
@@ -41,7 +41,7 @@ function refuseBody(target: ObjectKey, write: Extract<Write, { op: 'create' | 'a
   if ((metadata.namespace ?? '') !== target.namespace) {
     return outside(`the body is of namespace "${metadata.namespace ?? ''}", its target of "${target.namespace}"`)
   }
-  if (target.side === 'host' && metadata.labels?.[TENANT_LABEL] !== target.tenant) {
+  if (target.side === 'host' && metadata.labels?.[LABELS.tenant] !== target.tenant) {
     return outside(`the body does not carry the stamp of tenant ${target.tenant}`)
   }
   return undefined
@@ -67,14 +67,14 @@ function refusePatch(target: ObjectKey, body: JsonObject | JsonObject[]): Settle
   if (labels === null || typeof labels !== 'object' || '$patch' in labels || '$patch' in metadata) {
     return outside('the patch removes the stamps')
   }
-  if (TENANT_LABEL in labels && labels[TENANT_LABEL] !== target.tenant) return outside('the patch changes the stamp')
+  if (LABELS.tenant in labels && labels[LABELS.tenant] !== target.tenant) return outside('the patch changes the stamp')
   return undefined
 }
 
 function isIdentityPath(target: ObjectKey, path: unknown): boolean {
   if (typeof path !== 'string') return false
   const always = ['', '/metadata', '/metadata/name', '/metadata/namespace']
-  const stamps = ['/metadata/labels', `/metadata/labels/${TENANT_LABEL.replaceAll('/', '~1')}`]
+  const stamps = ['/metadata/labels', `/metadata/labels/${LABELS.tenant.replaceAll('/', '~1')}`]
   return always.includes(path) || (target.side === 'host' && stamps.includes(path))
 }
 

@@ -1,18 +1,6 @@
 import type { LoggedIntent } from '#libs/events'
 import type { KubeObject } from '#libs/kube-model'
-
-const PREFIX = 'causeway.dev/'
-const TENANT = `${PREFIX}tenant`
-const NAME = `${PREFIX}name`
-const NAMESPACE = `${PREFIX}namespace`
-const UID = `${PREFIX}uid`
-const RESOURCE = `${PREFIX}resource`
-const HOST_NAME = `${PREFIX}host-name`
-/** Changes with each change that leads to a write: says nothing about whose object it is. */
-const TRACE = `${PREFIX}trace`
-
-/** The label that names the tenant on every host copy. */
-export const TENANT_LABEL = TENANT
+import { ANNOTATIONS, LABELS, OWN_PREFIX } from '#libs/translation'
 
 /** Whose a live object is, seen from an intent to create one of its name. */
 export type Ownership =
@@ -31,25 +19,25 @@ export function hostOwnership(live: KubeObject, intent: Pick<LoggedIntent, 'targ
   const stamps = live.metadata.annotations ?? {}
   const wanted = body.metadata.annotations ?? {}
   const isStamped =
-    live.metadata.labels?.[TENANT] !== undefined &&
-    stamps[RESOURCE] === target.resource &&
+    live.metadata.labels?.[LABELS.tenant] !== undefined &&
+    stamps[ANNOTATIONS.resource] === target.resource &&
     // A copy that somebody made of our copy carries our stamps, but has another name.
-    stamps[HOST_NAME] === `${target.namespace}/${target.name}`
+    stamps[ANNOTATIONS.hostName] === `${target.namespace}/${target.name}`
   if (!isStamped) return 'foreign'
   const isSameTuple =
-    live.metadata.labels?.[TENANT] === target.tenant &&
-    stamps[NAME] === wanted[NAME] &&
-    stamps[NAMESPACE] === wanted[NAMESPACE]
+    live.metadata.labels?.[LABELS.tenant] === target.tenant &&
+    stamps[ANNOTATIONS.name] === wanted[ANNOTATIONS.name] &&
+    stamps[ANNOTATIONS.namespace] === wanted[ANNOTATIONS.namespace]
   if (!isSameTuple) return 'other-tuple'
-  return stamps[UID] === wanted[UID] ? 'same' : 'earlier'
+  return stamps[ANNOTATIONS.uid] === wanted[ANNOTATIONS.uid] ? 'same' : 'earlier'
 }
 
-/** Compares a live object of the tenant with one of ours to be created there: ours carry all the marks of the body. */
+/** Compares a live object of the tenant with one of ours to be created there: ours carry all our marks of the body. */
 export function virtualOwnership(live: KubeObject, body: KubeObject): Ownership {
-  const isMarked = (['labels', 'annotations'] as const).every((field) =>
+  const marks = (['labels', 'annotations'] as const).flatMap((field) =>
     Object.entries(body.metadata[field] ?? {})
-      .filter(([key]) => key.startsWith(PREFIX) && key !== TRACE)
-      .every(([key, value]) => live.metadata[field]?.[key] === value),
+      .filter(([key]) => key.startsWith(OWN_PREFIX) && key !== ANNOTATIONS.trace)
+      .map(([key, value]) => live.metadata[field]?.[key] === value),
   )
-  return isMarked ? 'same' : 'foreign'
+  return marks.length > 0 && marks.every(Boolean) ? 'same' : 'foreign'
 }

@@ -1,4 +1,5 @@
 import type { KubeClient } from '#libs/kube'
+import type { Side } from '#libs/kube-model'
 import type { Vault } from '#libs/vault'
 
 /** The calls that the writer makes. */
@@ -12,8 +13,6 @@ export type TenantRoute = {
   hostNamespace: string
   /** Share of the host's API relative to other tenants. @default 1 */
   weight?: number
-  /** Identity of the cluster since onboarding: absence reported by another cluster proves nothing. */
-  clusterIdentity?: string
 }
 
 /** Which tenants there are, right now. */
@@ -21,6 +20,8 @@ export type TenantDirectory = {
   host(): WriterClient
   /** Undefined for a tenant that is not registered. */
   tenant(name: string): TenantRoute | undefined
+  /** Which cluster a side has been since onboarding; undefined while that is not known. */
+  identity(side: Side, tenant: string): Promise<string | undefined>
 }
 
 /** Opens what is sealed in the log; what is not sealed comes back as it is. */

@@ -1,4 +1,4 @@
-import { createPublisher, openPositions } from '#libs/bus'
+import { type Kv, createPublisher, openKv, openPositions } from '#libs/bus'
 import { type OwnedPartition, type Role, type RoleContext, ownPartitions } from '#libs/runtime'
 import { ApiGates } from './api-gates.ts'
 import { Capacity } from './capacity.ts'
@@ -13,6 +13,10 @@ const GAUGES_EVERY_MS = 5_000
 
 /** Outcomes may share a socket write: what waits for them waits for their echo as well. */
 const OUTCOME_CORK_MS = 5
+
+/** Where the watchers keep which cluster each API was at onboarding: the uid of its namespace `kube-system`. */
+const IDENTITIES_BUCKET = 'causeway-identities'
+type Identity = { uid: string }
 
 export type WriterContext = Pick<
   RoleContext,
@@ -31,9 +35,19 @@ export async function startWriter(context: WriterContext, limits: Partial<Writer
     onResend: (resend) => logger.warn({ ...resend }, 'messages sent again'),
   })
   const positions = await openPositions<ResumePoint>(bus, { replicas: config.replicas })
-  const gates = new ApiGates({ clock })
+  const stopping = new AbortController()
+  const gates = new ApiGates({
+    clock,
+    signal: stopping.signal,
+    weight: (tenant) => directory.tenant(tenant)?.weight ?? 1,
+  })
   const capacity = new Capacity(resolved.maxHeld)
-  const directory = routesOf(context.directory)
+  const identities = await openKv<Identity>(bus, {
+    bucket: IDENTITIES_BUCKET,
+    replicas: config.replicas,
+    description: 'which cluster is behind each kubeconfig',
+  })
+  const directory = routesOf(context.directory, identities)
   const workers = new Map<number, PartitionWorker>()
 
   const work = async (owned: OwnedPartition): Promise<void> => {
@@ -76,20 +90,25 @@ export async function startWriter(context: WriterContext, limits: Partial<Writer
     done: owner.done,
     close: async () => {
       clearInterval(gauges)
+      // Each partition stores its outcomes before it ends; what is left then could not be stored in time.
       await owner.close()
-      await publisher.flush()
+      stopping.abort()
       publisher.close()
     },
   }
 }
 
-function routesOf(directory: WriterContext['directory']): TenantDirectory {
+function routesOf(directory: WriterContext['directory'], identities: Kv<Identity>): TenantDirectory {
   return {
     host: () => directory.host(),
     tenant: (name) => {
       const entry = directory.tenant(name)
       const client = directory.client(name)
       return entry === undefined || client === undefined ? undefined : { client, hostNamespace: entry.hostNamespace }
+    },
+    identity: async (side, name) => {
+      const key = side === 'host' ? 'host' : `tenant.${name}.${directory.tenant(name)?.uid ?? ''}`
+      return (await identities.get(key))?.value.uid
     },
   }
 }
