@@ -22,7 +22,7 @@ export type FieldProblem = {
 
 export type StatusCause = { reason?: string; message?: string; field?: string }
 
-export type StatusDetails = {
+type StatusDetails = {
   name?: string
   group?: string
   kind?: string

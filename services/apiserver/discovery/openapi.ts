@@ -50,6 +50,15 @@ export function openapiV2(): object {
   }
 }
 
+/** The protobuf form of a version 2 document that describes nothing. */
+export function emptyOpenapiV2(): Buffer {
+  const field = (number: number, content: Buffer): Buffer =>
+    Buffer.concat([Buffer.of((number << 3) | 2, content.length), content])
+  const text = (number: number, value: string): Buffer => field(number, Buffer.from(value))
+  const info = Buffer.concat([text(1, 'Kubernetes'), text(2, 'v1.36.0')])
+  return Buffer.concat([text(1, '2.0'), field(2, info), field(8, Buffer.alloc(0))])
+}
+
 const queryParameter = (name: string): object => ({
   in: 'query',
   name,

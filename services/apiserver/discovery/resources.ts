@@ -1,7 +1,5 @@
 import table from '../data/resources.json' with { type: 'json' }
 
-export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch'
-
 export type Subresource = {
   name: string
   kind: string

@@ -5,7 +5,7 @@ import { MEDIA_TYPES } from './negotiate.ts'
 import type { Exchange } from './exchange.ts'
 
 /** As kube-apiserver limits requests. */
-export const BODY_LIMIT_BYTES = 3 * 1024 * 1024
+const BODY_LIMIT_BYTES = 3 * 1024 * 1024
 
 /** Reads the whole body. @throws ApiError 413 */
 export async function readBody(exchange: Exchange): Promise<Buffer> {

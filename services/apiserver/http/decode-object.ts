@@ -39,7 +39,7 @@ export function reportUnknown(
 }
 
 /** `KIND in version "V" cannot be handled as a KIND`. */
-export function cannotHandle(resource: ApiResource, problem: string): ApiError {
+function cannotHandle(resource: ApiResource, problem: string): ApiError {
   const { kind, version } = resource
   return ApiError.badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: ${problem}`)
 }

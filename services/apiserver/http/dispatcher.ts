@@ -10,7 +10,7 @@ import { parseRoute } from './route.ts'
 import type { WatchSettings } from './watch-settings.ts'
 
 /** A cluster as requests find it. */
-export type ServedCluster = { cluster: Cluster; token: string }
+type ServedCluster = { cluster: Cluster; token: string }
 
 export type DispatcherLog = {
   debug(fields: object, message: string): void

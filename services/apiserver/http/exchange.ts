@@ -51,8 +51,8 @@ export class Exchange {
   }
 
   /** Sends a whole body. A HEAD request gets the headers of the body. */
-  send(code: number, body: string, contentType: string): void {
-    let bytes: Buffer = Buffer.from(body)
+  send(code: number, body: string | Buffer, contentType: string): void {
+    let bytes: Buffer = typeof body === 'string' ? Buffer.from(body) : body
     const headers: Record<string, string | number> = {
       'content-type': contentType,
       'cache-control': 'no-cache, private',

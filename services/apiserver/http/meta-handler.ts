@@ -8,7 +8,7 @@ import {
   rootPaths,
   versionDocument,
 } from '../discovery/documents.ts'
-import { openapiIndex, openapiV2, openapiV3 } from '../discovery/openapi.ts'
+import { emptyOpenapiV2, openapiIndex, openapiV2, openapiV3 } from '../discovery/openapi.ts'
 import type { Exchange } from './exchange.ts'
 import { wantsAggregatedDiscovery } from './negotiate.ts'
 import type { Route } from './route.ts'
@@ -17,6 +17,7 @@ export type MetaRoute = Exclude<Route, { kind: 'resource' }>
 
 const AGGREGATED_TYPE = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
 const TEXT = 'text/plain; charset=utf-8'
+const OPENAPI_PROTO = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'
 const HEALTH = /^\/(healthz|livez|readyz)(\/|$)/
 
 /** Health and version are open to everybody. */
@@ -69,10 +70,16 @@ function sendDiscovery(exchange: Exchange, scope: 'core' | 'named', document: ob
   } else exchange.sendJson(200, document)
 }
 
+/** Clients that want protobuf get a document without types: they then leave the checking of fields to the server. */
+function sendOpenapiV2(exchange: Exchange): void {
+  if ((exchange.header('accept') ?? '').includes(OPENAPI_PROTO)) exchange.send(200, emptyOpenapiV2(), OPENAPI_PROTO)
+  else exchange.sendJson(200, openapiV2())
+}
+
 function otherAnswer(exchange: Exchange, path: string, prefix: string): (() => void) | undefined {
   const clean = path.replace(/\/+$/, '')
   if (clean === '/version') return () => exchange.sendJson(200, versionDocument())
-  if (clean === '/openapi/v2') return () => exchange.sendJson(200, openapiV2())
+  if (clean === '/openapi/v2') return () => sendOpenapiV2(exchange)
   if (clean === '/openapi/v3') return () => exchange.sendJson(200, openapiIndex(prefix), { contentType: TEXT })
   const match = /^\/openapi\/v3\/(?:api\/(?<core>[^/]+)|apis\/(?<group>[^/]+)\/(?<version>[^/]+))$/.exec(clean)
   if (match?.groups === undefined) return undefined

@@ -96,7 +96,7 @@ function addValue(result: JsonObject, name: string, { field, value, depth }: Occ
 
 function readValue(field: FieldSchema, value: bigint | Uint8Array, depth: number): Json | undefined {
   if (field.ref !== undefined) return readRef(field.ref, value, depth)
-  switch (field.type) {
+  switch (field.type ?? 'string') {
     case 'boolean':
       return value !== 0n
     case 'integer':

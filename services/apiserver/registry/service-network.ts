@@ -46,7 +46,7 @@ export class ServiceNetwork {
     const base = addressNumber(address)
     this.#first = base - (base % this.#size)
     // The first addresses are left to those who ask for one, such as the API's own Service and the DNS.
-    this.#nextAddress = Math.min(256, Math.floor(this.#size / 16))
+    this.#nextAddress = Math.max(1, Math.min(256, Math.floor(this.#size / 16)))
     for (const { object } of store.list('services')) this.#count(object, 1)
     store.subscribe('services', ({ type, current, previous }) => {
       if (type !== 'DELETED') this.#count(current.object, 1)
