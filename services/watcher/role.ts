@@ -1,10 +1,11 @@
-import { createPublisher, openKv, openPositions } from '#libs/bus'
+import { createPublisher, openKv, openLeases, openPositions } from '#libs/bus'
 import { STREAMS } from '#libs/events'
 import { type OwnedPartition, type Role, type RoleContext, ownPartitions } from '#libs/runtime'
 import { IDENTITIES_BUCKET, type Identity } from './cluster.ts'
 import { createWatcherMetrics } from './metrics.ts'
 import type { WatchPosition } from './position.ts'
 import { STATUS_BUCKET, StatusBoard, type StoredStatus, type WatchStatus } from './status-board.ts'
+import { Vacancies } from './vacancies.ts'
 import { watchHost } from './watch-host.ts'
 import { watchPartition } from './watch-partition.ts'
 import type { Ownership, WatcherParts } from './watcher-parts.ts'
@@ -70,13 +71,24 @@ export async function startWatcher(context: RoleContext): Promise<WatcherRole> {
     role: 'watcher-host',
     work: (owned) => watchHost(parts, ownership(owned)),
   })
-  const done = Promise.all([tenants.done, host.done]).then(() => undefined)
+  const leases = await openLeases(bus, { owner: config.instance, ttlMs: config.leaseTtlMs, replicas })
+  const stop = new AbortController()
+  const vacant = new Vacancies([
+    ...Array.from({ length: partitions }, (_, partition) => `watcher.${partition}`),
+    'watcher-host.0',
+  ])
+  const followHolders = async (filter: string): Promise<void> => {
+    for await (const holders of leases.watchHolders({ filter, signal: stop.signal })) vacant.update(filter, holders)
+  }
+  const following = Promise.all([followHolders('watcher.*'), followHolders('watcher-host.*')])
+  const done = Promise.all([tenants.done, host.done, following]).then(() => undefined)
   return {
     name: 'watcher',
     statuses: () => board.list(),
-    notReady: () => (bus.isConnected() ? notReady(board.list()) : ['not connected to NATS']),
+    notReady: () => (bus.isConnected() ? [...vacant.problems(), ...notReady(board.list())] : ['not connected to NATS']),
     done,
     close: async () => {
+      stop.abort()
       await Promise.all([tenants.close(), host.close()])
       await board.idle()
       publisher.close()
@@ -89,6 +101,7 @@ function notReady(statuses: readonly WatchStatus[]): string[] {
   return statuses.flatMap(({ tenant, resource, state, message }) => {
     if (tenant === '' && state !== 'synced')
       return [`host ${resource}: ${state}${message === '' ? '' : `, ${message}`}`]
+    if (state === 'cluster-changed') return [`tenant ${tenant} ${resource}: ${state}, ${message}`]
     return state === 'listing' ? [`tenant ${tenant} ${resource}: listing`] : []
   })
 }

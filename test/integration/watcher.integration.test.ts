@@ -1,0 +1,236 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { RESOURCES } from '#libs/kube-model'
+import type { KubeClient } from '#libs/kube'
+import { type StoredMessage, type WatcherFixture, startFixture } from './watcher-fixture.ts'
+
+const { pods, configmaps, secrets, namespaces, nodes } = RESOURCES
+
+let fixture: WatcherFixture
+let host: KubeClient
+let virtual: KubeClient
+
+beforeEach(async () => {
+  fixture = await startFixture(['host', 'team-a'])
+  host = await fixture.client('host')
+  virtual = await fixture.client('team-a')
+  await fixture.registry.setHost({ kubeconfig: fixture.apiserver.kubeconfigFile('host') })
+})
+afterEach(async () => {
+  await fixture.close()
+})
+
+const configmap = (name: string, data: Record<string, string> = {}) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name },
+  data,
+})
+const copyFor = (tenant: string, name: string) => ({
+  ...configmap(name),
+  metadata: { name, labels: { 'causeway.dev/tenant': tenant } },
+})
+const summary = ({ type, key }: StoredMessage) =>
+  `${type} ${key.tenant}/${key.side}/${key.resource}/${key.namespace}/${key.name}`
+const of = async (name: string) => (await fixture.changes()).filter((change) => change.key.name === name).map(summary)
+const makeNamespace = (client: KubeClient, name: string) =>
+  client.create(namespaces, {}, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+
+test('what is there is published with a marker behind it, then every change', async () => {
+  await fixture.register('team-a')
+  await virtual.create(configmaps, { namespace: 'default' }, configmap('before'))
+  const { role } = await fixture.watcher()
+  await expect.poll(() => role.notReady(), { timeout: 15_000 }).toEqual([])
+  await expect.poll(() => of('before')).toEqual(['ADDED team-a/virtual/configmaps/default/before'])
+  const markers = (await fixture.changes()).filter((change) => change.type === 'SYNCED').map(summary)
+  expect(markers.toSorted()).toEqual([
+    'SYNCED /host/nodes//_synced',
+    'SYNCED team-a/host/configmaps//_synced',
+    'SYNCED team-a/host/pods//_synced',
+    'SYNCED team-a/host/secrets//_synced',
+    'SYNCED team-a/host/services//_synced',
+    'SYNCED team-a/virtual/configmaps//_synced',
+    'SYNCED team-a/virtual/namespaces//_synced',
+    'SYNCED team-a/virtual/nodes//_synced',
+    'SYNCED team-a/virtual/pods//_synced',
+    'SYNCED team-a/virtual/secrets//_synced',
+    'SYNCED team-a/virtual/services//_synced',
+  ])
+  const all = await fixture.changes()
+  const marker = all.findIndex((change) => summary(change) === 'SYNCED team-a/virtual/configmaps//_synced')
+  expect(all.findIndex((change) => change.key.name === 'before')).toBeLessThan(marker)
+
+  const made = await virtual.create(configmaps, { namespace: 'default' }, configmap('web'))
+  const web = { namespace: 'default', name: 'web' }
+  await virtual.patch(configmaps, web, { data: { a: '1' } }, { type: 'merge' })
+  await virtual.delete(configmaps, web, { uid: made.metadata.uid ?? '' })
+  await expect
+    .poll(() => of('web'))
+    .toEqual(['ADDED', 'MODIFIED', 'DELETED'].map((type) => `${type} team-a/virtual/configmaps/default/web`))
+  expect(role.statuses().every(({ state }) => state === 'synced')).toBe(true)
+})
+
+test('a Secret’s value is nowhere in the log', async () => {
+  await fixture.register('team-a')
+  const value = 'correct-horse-battery'
+  await virtual.create(
+    secrets,
+    { namespace: 'default' },
+    { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'early' }, stringData: { password: value } },
+  )
+  const { role } = await fixture.watcher()
+  await expect.poll(() => role.notReady(), { timeout: 15_000 }).toEqual([])
+  const made = await virtual.create(
+    secrets,
+    { namespace: 'default' },
+    { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'late' }, stringData: { password: value } },
+  )
+  await virtual.delete(secrets, { namespace: 'default', name: 'late' }, { uid: made.metadata.uid ?? '' })
+  await expect.poll(async () => (await of('late')).length).toBe(2)
+  expect(await of('early')).toHaveLength(1)
+  const text = (await fixture.changes()).map((change) => change.text).join('\n')
+  expect(text).not.toContain(value)
+  expect(text).not.toContain(Buffer.from(value).toString('base64'))
+  expect(text).toContain('"sealed"')
+})
+
+test('what happened while no watcher ran is published by the next, and nothing twice', async () => {
+  await fixture.register('team-a')
+  const first = await fixture.watcher('w1')
+  await expect.poll(() => first.role.notReady(), { timeout: 15_000 }).toEqual([])
+  const gone = await virtual.create(configmaps, { namespace: 'default' }, configmap('gone'))
+  await expect.poll(() => of('gone')).toHaveLength(1)
+  await first.close()
+  const before = (await fixture.changes()).length
+
+  await virtual.create(configmaps, { namespace: 'default' }, configmap('while-down'))
+  await virtual.delete(configmaps, { namespace: 'default', name: 'gone' }, { uid: gone.metadata.uid ?? '' })
+  await fixture.watcher('w2')
+  await expect.poll(() => of('while-down'), { timeout: 15_000 }).toHaveLength(1)
+  await expect.poll(async () => (await of('gone')).at(-1)).toContain('DELETED')
+  // No list was made: nothing but the two changes came.
+  expect((await fixture.changes()).length).toBe(before + 2)
+})
+
+test('deletions that the history no longer tells of are found by a list and confirmed', async () => {
+  await fixture.register('team-a')
+  const first = await fixture.watcher('w1')
+  await expect.poll(() => first.role.notReady(), { timeout: 15_000 }).toEqual([])
+  const kept = await virtual.create(configmaps, { namespace: 'default' }, configmap('kept'))
+  const gone = await virtual.create(configmaps, { namespace: 'default' }, configmap('gone'))
+  const remade = await virtual.create(configmaps, { namespace: 'default' }, configmap('remade'))
+  await expect.poll(() => of('remade')).toHaveLength(1)
+  await first.close()
+
+  for (const { metadata } of [gone, remade])
+    await virtual.delete(configmaps, { namespace: 'default', name: metadata.name ?? '' }, { uid: metadata.uid ?? '' })
+  await virtual.create(configmaps, { namespace: 'default' }, configmap('remade'))
+  fixture.apiserver.compact('team-a', 0)
+  await fixture.watcher('w2')
+  await expect
+    .poll(async () => (await of('gone')).map((each) => each.split(' ')[0]), { timeout: 15_000 })
+    .toEqual(['ADDED', 'DELETED'])
+  await expect
+    .poll(async () => (await of('remade')).map((each) => each.split(' ')[0]))
+    .toEqual(['ADDED', 'DELETED', 'ADDED'])
+  const deletions = (await fixture.changes()).filter((change) => change.type === 'DELETED')
+  expect(deletions.map((change) => change.uid).toSorted()).toEqual(
+    [gone, remade].map(({ metadata }) => metadata.uid).toSorted(),
+  )
+  expect(await of('kept')).toHaveLength(1)
+  expect(kept.metadata.uid).toBeDefined()
+})
+
+test('host objects come from the tenant’s namespace only, and those there before it was registered', async () => {
+  await makeNamespace(host, 'causeway-team-a')
+  await makeNamespace(host, 'elsewhere')
+  await host.create(configmaps, { namespace: 'causeway-team-a' }, copyFor('team-a', 'early'))
+  const { role } = await fixture.watcher()
+  await expect.poll(() => role.notReady(), { timeout: 15_000 }).toEqual([])
+  await host.create(configmaps, { namespace: 'causeway-team-a' }, copyFor('team-a', 'still-early'))
+  await host.create(nodes, {}, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' } })
+  await expect.poll(() => of('n1')).toEqual(['ADDED /host/nodes//n1'])
+
+  await fixture.register('team-a')
+  await expect
+    .poll(() => of('early'), { timeout: 15_000 })
+    .toEqual(['ADDED team-a/host/configmaps/causeway-team-a/early'])
+  await expect.poll(() => of('still-early')).toHaveLength(1)
+  await host.create(configmaps, { namespace: 'elsewhere' }, copyFor('team-a', 'impostor'))
+  await host.create(configmaps, { namespace: 'causeway-team-a' }, copyFor('nobody', 'nobodys'))
+  await host.create(configmaps, { namespace: 'causeway-team-a' }, copyFor('team-a', 'last'))
+  await expect.poll(() => of('last')).toHaveLength(1)
+  expect([...(await of('impostor')), ...(await of('nobodys'))]).toEqual([])
+})
+
+test('a copy that lost its label is published as it is now, not as deleted', async () => {
+  await fixture.register('team-a')
+  await makeNamespace(host, 'causeway-team-a')
+  const { role } = await fixture.watcher()
+  await expect.poll(() => role.notReady(), { timeout: 15_000 }).toEqual([])
+  const target = { namespace: 'causeway-team-a' }
+  await host.create(configmaps, target, copyFor('team-a', 'copy'))
+  const doomed = await host.create(configmaps, target, copyFor('team-a', 'doomed'))
+  await host.patch(
+    configmaps,
+    { ...target, name: 'copy' },
+    { metadata: { labels: { 'causeway.dev/tenant': null } } },
+    { type: 'merge' },
+  )
+  await host.delete(configmaps, { ...target, name: 'doomed' }, { uid: doomed.metadata.uid ?? '' })
+  await expect.poll(async () => (await of('doomed')).at(-1)).toContain('DELETED')
+  const changes = (await fixture.changes()).filter((change) => change.key.name === 'copy')
+  expect(changes.map(summary)).toEqual(
+    ['ADDED', 'MODIFIED'].map((type) => `${type} team-a/host/configmaps/causeway-team-a/copy`),
+  )
+  expect(changes.at(-1)?.object().metadata.labels ?? {}).not.toHaveProperty('causeway.dev/tenant')
+})
+
+test('a process killed between publish and position repeats itself without a double', async () => {
+  await fixture.register('team-a')
+  const first = fixture.watcherProcess('w1')
+  const markers = async () => (await fixture.changes()).filter((change) => change.type === 'SYNCED').length
+  await expect.poll(markers, { timeout: 20_000 }).toBe(11)
+  const make = async (from: number) => {
+    const numbers = Array.from({ length: 100 }, (_, index) => from + index)
+    await Promise.all(numbers.map((n) => virtual.create(configmaps, { namespace: 'default' }, configmap(`cm-${n}`))))
+  }
+  await make(0)
+  const published = async () => (await fixture.changes()).filter((change) => change.key.name.startsWith('cm-'))
+  await expect.poll(async () => (await published()).length).toBeGreaterThan(0)
+  await first.kill()
+  await make(100)
+  fixture.watcherProcess('w2')
+  await expect.poll(async () => (await published()).length, { timeout: 20_000 }).toBe(200)
+  expect(new Set((await published()).map((change) => change.id)).size).toBe(200)
+})
+
+test('another cluster behind the kubeconfig stops the tenant, until its identity is forgotten', async () => {
+  await fixture.register('team-a')
+  const first = await fixture.watcher('w1')
+  await expect.poll(() => first.role.notReady(), { timeout: 15_000 }).toEqual([])
+  await virtual.create(
+    pods,
+    { namespace: 'default' },
+    {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'web' },
+      spec: { containers: [{ name: 'c', image: 'i' }] },
+    },
+  )
+  await expect.poll(() => of('web')).toHaveLength(1)
+  await first.close()
+
+  fixture.apiserver.deleteCluster('team-a')
+  fixture.apiserver.createCluster('team-a', { controllers: false })
+  const { role, context } = await fixture.watcher('w2')
+  const states = () => role.statuses().flatMap(({ tenant, state }) => (tenant === 'team-a' ? [state] : []))
+  await expect.poll(() => new Set(states()), { timeout: 15_000 }).toEqual(new Set(['cluster-changed']))
+  await expect.poll(() => role.notReady().join(), { timeout: 15_000 }).toMatch(/cluster-changed/)
+  expect(await of('web')).toHaveLength(1)
+
+  const { openKv } = await import('#libs/bus')
+  const identities = await openKv(context.bus, { bucket: 'causeway-identities' })
+  await identities.delete('tenant.team-a.uid-team-a')
+  await expect.poll(async () => (await of('web')).at(-1), { timeout: 20_000 }).toContain('DELETED')
+})
