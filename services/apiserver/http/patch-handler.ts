@@ -8,6 +8,7 @@ import { applyStrategicMergePatch } from '../patch/strategic-patch.ts'
 import { toServed, toStorage } from '../registry/conversion.ts'
 import { updateObject } from '../registry/update.ts'
 import { decodeProblems } from '../schema/decode.ts'
+import { APPLY_TYPE, handleApply, refuseForce } from './apply-handler.ts'
 import { bodyType, jsonErrorText, readBody } from './body.ts'
 import { storedSubresource } from './crud-handlers.ts'
 import { reportUnknown } from './decode-object.ts'
@@ -28,6 +29,11 @@ const PATCHES: Readonly<Record<string, ApplyPatch>> = {
 
 export async function handlePatch(request: ResourceRequest): Promise<void> {
   const { cluster, exchange, resource } = request
+  if (bodyType(exchange) === APPLY_TYPE) {
+    await handleApply(request)
+    return
+  }
+  refuseForce(exchange)
   const representation = negotiate(exchange.header('accept'))
   const patch = await readPatch(exchange, resource)
   const options = parseWriteOptions(exchange, 'PatchOptions')

@@ -33,12 +33,13 @@ export function createObject(
   pruneUnknown(resource, object)
   applyDefaults(resource, object)
   // Before the server adds its own: nobody owns what was allocated or set by admission.
-  trackManagedFields(object, undefined, {
-    manager: options.manager,
-    operation: 'Update',
-    time: timestamp(cluster),
-    apiVersion: resource.apiVersion,
-  })
+  if (options.isApply !== true)
+    trackManagedFields(object, undefined, {
+      manager: options.manager,
+      operation: 'Update',
+      time: timestamp(cluster),
+      apiVersion: resource.apiVersion,
+    })
   const strategy = strategyFor(resource.token)
   const name = object.metadata.name ?? ''
   if (resource.namespaced) requireActiveNamespace(cluster, { resource, namespace, name: askedName(object) })
@@ -81,7 +82,6 @@ function initializeMetadata(cluster: Cluster, target: CreateTarget, object: Kube
   delete metadata.selfLink
   delete metadata.deletionTimestamp
   delete metadata.deletionGracePeriodSeconds
-  delete metadata.managedFields
   metadata.uid = cluster.newUid()
   metadata.creationTimestamp = timestamp(cluster)
   if (!metadata.name && metadata.generateName) metadata.name = generateName(metadata.generateName, cluster.random)

@@ -53,13 +53,14 @@ export function updateObject(cluster: Cluster, target: ObjectTarget, request: Up
   else strategy.prepareUpdate(next, previous, strategyContext(cluster))
   const problems = strategy.validate(next, previous)
   if (problems.length > 0) throw ApiError.invalid(resource, name, problems)
-  trackManagedFields(next, previous, {
-    manager: request.options.manager,
-    operation: 'Update',
-    ...(request.subresource === undefined ? {} : { subresource: request.subresource }),
-    time: timestamp(cluster),
-    apiVersion: resource.apiVersion,
-  })
+  if (request.options.isApply !== true)
+    trackManagedFields(next, previous, {
+      manager: request.options.manager,
+      operation: 'Update',
+      ...(request.subresource === undefined ? {} : { subresource: request.subresource }),
+      time: timestamp(cluster),
+      apiVersion: resource.apiVersion,
+    })
   next.metadata.resourceVersion = previous.metadata.resourceVersion ?? ''
   if (isUnchanged(next, previous)) return previous
   if (request.options.dryRun === true) return next

@@ -2,6 +2,8 @@
 export type WriteOptions = {
   /** Field manager for `managedFields`. */
   manager: string
+  /** The object comes from server-side apply, with its `managedFields`. */
+  isApply?: boolean
   /** Everything but the storing. */
   dryRun?: boolean
 }

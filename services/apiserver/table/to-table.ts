@@ -1,6 +1,7 @@
 import type { Json, JsonObject, KubeObject } from '#libs/kube-model'
 
 import type { ApiResource, TableColumn } from '../discovery/resources.ts'
+import { asString, at } from '../schema/json-shape.ts'
 import { ageOf } from './age.ts'
 import type { Cells } from './cell.ts'
 import { CLUSTER_CELLS } from './cluster-cells.ts'
@@ -15,7 +16,7 @@ export type Table = {
   apiVersion: 'meta.k8s.io/v1'
   metadata: JsonObject
   columnDefinitions: (TableColumn & { description: string })[]
-  rows: { cells: Json[]; object: object | null }[]
+  rows: { cells: Json[]; conditions?: JsonObject[]; object: object | null }[]
 }
 
 export type TableOptions = {
@@ -50,8 +51,24 @@ export function toTable(resource: ApiResource, objects: readonly KubeObject[], o
       description: columnDescription(resource.token, column.name),
       priority: column.priority,
     })),
-    rows: objects.map((object) => ({ cells: cells(object, now), object: rowObject(object, options.includeObject) })),
+    rows: objects.map((object) => ({
+      cells: cells(object, now),
+      ...(resource.token === 'pods' ? completedCondition(object) : {}),
+      object: rowObject(object, options.includeObject),
+    })),
   }
+}
+
+const COMPLETED: Record<string, string> = {
+  Succeeded: 'The pod has completed successfully.',
+  Failed: 'The pod failed.',
+}
+
+/** Tells clients that hide finished pods that this one is. */
+function completedCondition(pod: KubeObject): { conditions?: JsonObject[] } {
+  const phase = asString(at(pod, 'status', 'phase'))
+  const message = COMPLETED[phase]
+  return message === undefined ? {} : { conditions: [{ type: 'Completed', status: 'True', reason: phase, message }] }
 }
 
 /** Name and age; other columns stay empty. */
