@@ -18,8 +18,8 @@ export type LaneOptions = {
   held: () => boolean
   /** Told of a message that the log will never take. */
   onRefused(subject: string, error: Error): void
-  /** Told whenever fewer changes wait. */
-  onMoved(): void
+  /** Told by how much the number of waiting changes has grown or, below 0, shrunk. */
+  onWaiting: (difference: number) => void
 }
 
 /** One tenant's way to the log: a bounded window of unacked changes, so that a busy tenant fills its own only. */
@@ -32,22 +32,15 @@ export class ChangeLane {
     this.#options = options
   }
 
-  /** Changes that wait for room in the window. */
-  get waiting(): number {
-    return this.#queue.size
-  }
-
-  get isIdle(): boolean {
-    return this.#inFlight === 0 && this.#queue.size === 0
-  }
-
   add(item: LaneItem): void {
+    const before = this.#queue.size
     this.#queue.push(item)
-    this.#pump()
+    this.#pump(before)
   }
 
-  #pump(): void {
-    const { publisher, window, held } = this.#options
+  /** @param before how many waited when that was told last */
+  #pump(before = this.#queue.size): void {
+    const { publisher, window, held, onWaiting } = this.#options
     while (this.#inFlight < window && held()) {
       const item = this.#queue.shift()
       if (item === undefined) break
@@ -57,7 +50,7 @@ export class ChangeLane {
         (error: Error) => this.#onFailed(item, error),
       )
     }
-    this.#options.onMoved()
+    if (this.#queue.size !== before) onWaiting(this.#queue.size - before)
   }
 
   #onSettled(item: LaneItem): void {
@@ -80,14 +73,9 @@ export class ChangeLane {
  * double of this one, the log would end with the older.
  */
 function mergeItems(older: LaneItem, newer: LaneItem): LaneItem {
-  return {
-    ...newer,
-    message: withUniqueId(newer.message),
-    settle: () => {
-      older.settle()
-      newer.settle()
-    },
-  }
+  // A watch that resumes after the older one is told of the newer.
+  older.settle()
+  return { ...newer, message: withUniqueId(newer.message) }
 }
 
 /** The message under an id that no other has, so that the server never takes it for a double. */

@@ -27,16 +27,21 @@ const TIMEOUT_MS = 10_000
 export class WatchedCluster {
   /** Key of its identity, and its name in messages. */
   readonly name: string
-  readonly client: KubeClient
+  readonly #client: () => KubeClient
   readonly #identities: Kv<Identity>
   #verifying: Promise<string> | undefined
   #verifiedAt = Number.NEGATIVE_INFINITY
   #identity = ''
 
-  constructor(options: { name: string; client: KubeClient; identities: Kv<Identity> }) {
+  constructor(options: { name: string; client: () => KubeClient; identities: Kv<Identity> }) {
     this.name = options.name
-    this.client = options.client
+    this.#client = options.client
     this.#identities = options.identities
+  }
+
+  /** The client of now: another one when the kubeconfig has been replaced. */
+  get client(): KubeClient {
+    return this.#client()
   }
 
   /** The identity, as verified last. */

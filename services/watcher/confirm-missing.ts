@@ -1,5 +1,5 @@
 import type { CallOptions } from '#libs/kube'
-import { isNotFound } from '#libs/kube'
+import { KubeApiError, isNotFound } from '#libs/kube'
 import type { KubeObject, ResourceInfo } from '#libs/kube-model'
 import type { WatchedCluster } from './cluster.ts'
 import type { Known } from './known-objects.ts'
@@ -59,13 +59,13 @@ export async function readOne(options: {
     const object = await cluster.client.get(resource, { namespace: known.namespace, name: known.name }, call)
     return { known, found: object.metadata.uid === known.uid ? 'present' : 'replaced', object }
   } catch (error) {
-    return { known, found: isNotFoundObject(error) ? 'gone' : 'unclear' }
+    return { known, found: saysNotFound(error, known.name) ? 'gone' : 'unclear' }
   }
 }
 
 /** The API says that there is no such object, not that there is no such path. */
-function isNotFoundObject(error: unknown): boolean {
-  return isNotFound(error) && (error as { reason?: string }).reason === 'NotFound'
+function saysNotFound(error: unknown, name: string): boolean {
+  return error instanceof KubeApiError && isNotFound(error) && error.details?.name === name
 }
 
 async function isReachable(cluster: WatchedCluster, signal: AbortSignal): Promise<boolean> {

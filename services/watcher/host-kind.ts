@@ -1,20 +1,16 @@
 import { ALL_PARTITIONS, MARKER_NAME, partitionOf, resourceFilter } from '#libs/events'
-import { backoffDelay } from '#libs/kernel'
-import type { ListedEvent } from '#libs/kube'
 import { type ResourceInfo, resourceToken } from '#libs/kube-model'
-import type { TenantEntry } from '#libs/runtime'
 import { LABELS } from '#libs/translation'
 import { attribute } from './attribution.ts'
 import { catchUp } from './catch-up.ts'
-import type { WatchedCluster } from './cluster.ts'
+import { ClusterChangedError, type WatchedCluster } from './cluster.ts'
+import { HostTenants } from './host-tenants.ts'
 import { KindLog } from './kind-log.ts'
 import type { KindScope } from './kind-scope.ts'
 import { KindWatch } from './kind-watch.ts'
 import { LaneSet } from './lane-set.ts'
-import { untilAborted } from './until-aborted.ts'
 import type { Ownership, WatcherParts } from './watcher-parts.ts'
 
-const RETRY = { baseMs: 500, capMs: 15_000 }
 /** Changes that may wait over all tenants before the watch is read no further. */
 const WAITING_LIMIT = 8_192
 /** Warnings remembered, so that each is given once. */
@@ -59,18 +55,30 @@ export async function watchHostKind(
   host: { cluster: WatchedCluster; kind: ResourceInfo; owned: Ownership },
 ): Promise<void> {
   const { cluster, kind, owned } = host
-  const { directory, board, clock, random, logger } = parts
-  const { signal } = owned
   const resource = resourceToken(kind)
   const scope = hostScope(parts, kind)
   const lanes = hostLanes(parts, owned)
   const log = new KindLog({ ...parts, scope, lanes })
-  /** Tenants that a list was closed for, as `<name>/<uid>`. */
-  const closed = new Set<string>()
-  let covered = new Map<string, TenantEntry>()
-  let wake = Promise.withResolvers<void>()
-  const rouse = (): void => wake.resolve()
-
+  const stop = new AbortController()
+  let failure: { error: unknown } | undefined
+  const tenants = new HostTenants({
+    directory: parts.directory,
+    known: () => log.known?.values() ?? [],
+    isReady: () => watch.synced,
+    mark: (tenant, listed) =>
+      log.publishMarker({ ...listed, tenant: tenant.name, owner: tenant.uid, cluster: cluster.identity }),
+    catchUp: (tenant, ended) =>
+      watch.inTurn(() => catchUp({ ...parts, cluster, scope, lanes, log, watch, tenant, signal: ended })),
+    onFailed: (tenant, error) => {
+      // Another cluster is a failure of the host, not of a tenant.
+      if (error instanceof ClusterChangedError) {
+        failure = { error }
+        stop.abort(error)
+      } else parts.logger.warn({ tenant, resource, err: error }, 'host objects of a tenant could not be read')
+    },
+    clock: parts.clock,
+    random: parts.random,
+  })
   const watch = new KindWatch({
     ...parts,
     ...owned,
@@ -80,62 +88,26 @@ export async function watchHostKind(
     log,
     owner: '',
     report: (state, message) => {
-      board.set({ tenant: '', resource, state, message })
-      rouse()
+      parts.board.set({ tenant: '', resource, state, message })
+      tenants.rouse()
     },
-    hooks: {
-      begun: () => {
-        const haveObjects = new Set([...(log.known?.values() ?? [])].map((known) => known.tenant))
-        const isCovered = (tenant: TenantEntry): boolean => closed.has(idOf(tenant)) || !haveObjects.has(tenant.name)
-        covered = new Map(directory.tenants().flatMap((tenant) => (isCovered(tenant) ? [[idOf(tenant), tenant]] : [])))
-      },
-      closed: ({ resourceVersion, count }: ListedEvent) => {
-        for (const [id, { name, uid, hostNamespace }] of covered) {
-          const now = directory.tenant(name)
-          if (now?.uid !== uid || now.hostNamespace !== hostNamespace) continue
-          log.publishMarker({ tenant: name, owner: uid, cluster: cluster.identity, resourceVersion, count })
-          closed.add(id)
-        }
-      },
-    },
+    hooks: { begun: () => tenants.beginList(), closed: (listed) => tenants.closeList(listed) },
   })
-
-  const followTenants = async (): Promise<void> => {
-    for (let attempt = 0; !signal.aborted;) {
-      const next = watch.synced ? directory.tenants().find((tenant) => !closed.has(idOf(tenant))) : undefined
-      if (next === undefined) {
-        attempt = 0
-        await untilAborted(wake.promise, signal)
-        wake = Promise.withResolvers()
-        continue
-      }
-      try {
-        await watch.inTurn(() => catchUp({ ...parts, cluster, scope, lanes, log, watch, tenant: next, signal }))
-        closed.add(idOf(next))
-      } catch (error) {
-        if (signal.aborted) return
-        if ((error as { code?: string }).code === 'ClusterChanged') throw error
-        logger.warn({ tenant: next.name, resource, err: error }, 'host objects of a tenant could not be read')
-        await clock.sleep(backoffDelay(RETRY, attempt++, random), signal).catch(() => undefined)
-      }
-    }
-  }
-
   const markers = `change.*.*.host.${resource}._.${MARKER_NAME}`
-  for (const [name, owner] of await log.readMarkers(markers, signal)) closed.add(`${name}/${owner}`)
-  const unsubscribe = directory.subscribe(({ type, tenant }) => {
+  for (const [name, uid] of await log.readMarkers(markers, owned.signal)) tenants.recall({ name, uid })
+  const unsubscribe = parts.directory.subscribe(({ type, tenant }) => {
     if (type === 'removed') log.known?.forgetTenant(tenant.name)
-    // Whatever changed about it, what is its own may be other objects now.
-    if (type !== 'added') closed.delete(idOf(tenant))
-    rouse()
+    tenants.onChange(type, tenant)
   })
-  const stop = new AbortController()
+  const signal = AbortSignal.any([owned.signal, stop.signal])
+  const following = tenants.follow(signal)
   try {
-    await Promise.race([watch.run(AbortSignal.any([signal, stop.signal])), followTenants()])
+    await watch.run(signal)
+    if (failure !== undefined) throw failure.error
   } finally {
     unsubscribe()
     stop.abort()
-    rouse()
+    await following
   }
 }
 
@@ -175,8 +147,4 @@ function hostLanes(parts: WatcherParts, owned: Ownership): LaneSet {
     held: owned.held,
     onRefused: (subject, error) => parts.logger.error({ subject, err: error }, 'the log refuses a change'),
   })
-}
-
-function idOf(tenant: TenantEntry): string {
-  return `${tenant.name}/${tenant.uid}`
 }

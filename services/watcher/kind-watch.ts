@@ -42,6 +42,8 @@ export type KindWatchOptions = {
 
 const SAVE_EVERY_MS = 1_000
 const RECHECK_EVERY_MS = 15_000
+/** Objects to be read again that a position holds. A list finds the others. */
+const RECHECK_STORED = 500
 const DRAIN_MS = 5_000
 const RETRY = { baseMs: 500, capMs: 15_000 }
 /** Deletions that are confirmed at once. */
@@ -90,13 +92,14 @@ export class KindWatch {
     this.#republish = resume.isNewOwner
     this.#stored = resume.resourceVersion ?? ''
     this.#lastVersion = resume.resourceVersion ?? ''
+    this.#recheck = new Map(resume.recheck.map((known) => [nameOf(known), known]))
     const stop = new AbortController()
     const timers = [
       setInterval(() => void this.#save().catch((error: unknown) => this.#fail(error)), SAVE_EVERY_MS),
-      setInterval(
-        () => void this.inTurn(() => this.#checkAgain(signal)).catch((error: unknown) => this.#fail(error)),
-        RECHECK_EVERY_MS,
-      ),
+      setInterval(() => {
+        if (this.#recheck.size > 0 && this.#synced)
+          this.inTurn(() => this.#checkAgain(signal)).catch((error: unknown) => this.#fail(error))
+      }, RECHECK_EVERY_MS),
     ]
     try {
       const ended = AbortSignal.any([signal, stop.signal])
@@ -144,7 +147,12 @@ export class KindWatch {
   async #follow(checkpoint: string | undefined, signal: AbortSignal): Promise<void> {
     const { cluster, scope, log, lanes, clock, random } = this.#options
     const events = reflect({
-      client: cluster.client,
+      // The client behind may be replaced while the watch goes on.
+      client: {
+        source: cluster.client.source,
+        listPage: (resource, list) => cluster.client.listPage(resource, list),
+        watch: (resource, watch) => cluster.client.watch(resource, watch),
+      },
       resource: scope.resource,
       labelSelector: scope.labelSelector,
       checkpoint,
@@ -345,7 +353,8 @@ export class KindWatch {
     this.#saving = true
     try {
       const place = { resourceVersion, epoch: log.epoch, cluster: cluster.identity, owner, log: logCreated }
-      await positions.store(scope.positionKey, { fence, value: { ...place, storedAt: clock.now() } })
+      const recheck = [...this.#recheck.values()].slice(0, RECHECK_STORED)
+      await positions.store(scope.positionKey, { fence, value: { ...place, storedAt: clock.now(), recheck } })
       this.#stored = resourceVersion
     } catch (error) {
       if ((error as { code?: string }).code !== 'KvFailed') throw error

@@ -1,3 +1,5 @@
+import type { Known } from './known-objects.ts'
+
 /** Where a watch goes on, as stored. */
 export type WatchPosition = {
   resourceVersion: string
@@ -11,6 +13,8 @@ export type WatchPosition = {
   log: string
   /** Milliseconds since the epoch. */
   storedAt: number
+  /** Objects that must be read by name from time to time, see `KindWatch`. */
+  recheck: Known[]
 }
 
 /** Half of the time for which the log remembers message ids. */
@@ -20,11 +24,18 @@ const IDS_SURELY_REMEMBERED_MS = 60_000
 export function resumeFrom(
   stored: WatchPosition | undefined,
   now: { cluster: string; owner: string; log: string; time: number },
-): { resourceVersion: string | undefined; epoch: number; isNewOwner: boolean; idsRemembered: boolean } {
+): {
+  resourceVersion: string | undefined
+  epoch: number
+  recheck: Known[]
+  isNewOwner: boolean
+  idsRemembered: boolean
+} {
   const isSame = stored?.cluster === now.cluster && stored.owner === now.owner && stored.log === now.log
   return {
     resourceVersion: isSame ? stored.resourceVersion : undefined,
     epoch: stored?.epoch ?? 0,
+    recheck: isSame ? stored.recheck : [],
     isNewOwner: stored !== undefined && stored.owner !== now.owner,
     idsRemembered: stored === undefined || now.time - stored.storedAt < IDS_SURELY_REMEMBERED_MS,
   }

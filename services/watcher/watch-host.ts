@@ -11,7 +11,7 @@ export const HOST_KINDS = [RESOURCES.pods, RESOURCES.configmaps, RESOURCES.secre
 export async function watchHost(parts: WatcherParts, owned: Ownership): Promise<void> {
   const cluster = new WatchedCluster({
     name: 'host',
-    client: parts.directory.host(),
+    client: () => parts.directory.host(),
     identities: parts.identities,
   })
   const kinds = [

@@ -25,7 +25,7 @@ export async function watchTenant(parts: WatcherParts, tenant: TenantEntry, owne
   if (client === undefined) return
   const { signal, held, fence } = owned
   const name = `tenant.${tenant.name}.${tenant.uid}`
-  const cluster = new WatchedCluster({ name, client, identities: parts.identities })
+  const cluster = new WatchedCluster({ name, client: () => client, identities: parts.identities })
   const lanes = new LaneSet({
     publisher: parts.publisher,
     window: parts.window,
