@@ -119,7 +119,7 @@ export function refOf(object: KubeObject, resource: string): ObjectRef {
 }
 
 /** The tenant's labels that cross, under the tenant's keys. */
-export function crossingLabels(virtual: KubeObject): Record<string, string> {
+function crossingLabels(virtual: KubeObject): Record<string, string> {
   return filterKeys(stringMap(virtual.metadata.labels), (key) => !key.startsWith(OWN_PREFIX))
 }
 

@@ -115,7 +115,7 @@ describe('a tenant and its host', () => {
   })
 
   test('give a Service the address and node port of the host', () => {
-    const simulation = new Simulation(TENANT)
+    const simulation = new Simulation({ ...TENANT, nodePortsAreChosen: true })
     const web = { resource: 'services', namespace: 'default', name: 'web' }
     const spec = { type: 'NodePort', selector: { app: 'web' }, ports: [{ port: 80, targetPort: 8080 }] }
     simulation.put('virtual', 'services', objectOf('Service', 'web', { spec }))

@@ -9,6 +9,11 @@ export type TenantContext = {
   workloadServiceAccount?: string
   /** Label keys that must not cross under their own name. @default none */
   reservedLabels?: readonly string[]
+  /**
+   * Whether the tenant's API allocates no node ports of its own, so that those on its Services were asked for and are
+   * to be the host's. Otherwise only those of `kubectl apply` are known to be. @default false
+   */
+  nodePortsAreChosen?: boolean
 }
 
 /** An observed deletion. */

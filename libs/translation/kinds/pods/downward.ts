@@ -22,7 +22,7 @@ const ABSENT = `metadata.annotations['${OWN_PREFIX}absent']`
  * The path of the copy's field that yields what `path` yields on the tenant's pod. Keys of our own prefix yield
  * nothing: their values on the copy name host objects.
  */
-export function hostFieldPath(path: string, tenant: TenantContext): string {
+function hostFieldPath(path: string, tenant: TenantContext): string {
   const redirected = Object.hasOwn(REDIRECTED, path) ? REDIRECTED[path] : undefined
   if (redirected !== undefined) return `metadata.annotations['${redirected}']`
   const [, map, key] = /^metadata\.(labels|annotations)\['(.*)'\]$/.exec(path) ?? []

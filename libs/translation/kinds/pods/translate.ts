@@ -49,12 +49,13 @@ export function podToHost(input: TranslateInput): ToHost {
 export function podStamps({ virtual, related }: TranslateInput): Partial<Stamps> {
   const name = virtual.metadata.namespace ?? ''
   const namespace = related.virtual({ resource: 'namespaces', namespace: '', name })
-  const owner = virtual.metadata.ownerReferences?.find((reference) => reference.controller)
+  const owner = objectsIn(virtual.metadata.ownerReferences).find(({ controller }) => controller === true)
+  const ownerKind = asName(owner?.kind)
   return {
     ...(namespace === undefined ? {} : { labels: namespaceLabels(namespace) }),
     annotations: {
       ...downwardAnnotations(virtual),
-      ...(owner === undefined ? {} : { [ANNOTATIONS.ownerKind]: owner.kind }),
+      ...(ownerKind === undefined ? {} : { [ANNOTATIONS.ownerKind]: ownerKind }),
     },
   }
 }

@@ -1,8 +1,9 @@
 import { cloneJson } from '#libs/kernel'
 import type { JsonObject, KubeObject } from '#libs/kube-model'
 import { asName, asObject, objectsIn, textOf } from '../../json.ts'
-import type { Merge } from '../../three-way.ts'
-import { threeWay } from '../../three-way.ts'
+import type { PairInput } from '../../kind.ts'
+import { type Merge, threeWay } from '../../three-way.ts'
+import type { TenantContext } from '../../view.ts'
 
 /** A Service's spec; empty where there is none. */
 export function specOf(service: KubeObject | undefined): JsonObject {
@@ -10,7 +11,7 @@ export function specOf(service: KubeObject | undefined): JsonObject {
 }
 
 /** What tells the ports of one Service apart. */
-export function portKey(port: JsonObject): string {
+function portKey(port: JsonObject): string {
   return `${asName(port.protocol) ?? 'TCP'}/${textOf(port.port)}`
 }
 
@@ -19,7 +20,7 @@ export function hasNodePorts(spec: JsonObject): boolean {
   return spec.type === 'NodePort' || (spec.type === 'LoadBalancer' && spec.allocateLoadBalancerNodePorts !== false)
 }
 
-/** Whether the tenant's API has given the Service no address: it leaves that to the host, and node ports likewise. */
+/** Whether the tenant's API has given the Service no address: it leaves that to the host. */
 export function leavesAddressOpen(virtual: KubeObject): boolean {
   const spec = specOf(virtual)
   return spec.type !== 'ExternalName' && asName(spec.clusterIP) === undefined
@@ -37,11 +38,11 @@ export function nodePortsOf(service: KubeObject): Record<string, string> {
 
 /**
  * The node ports that the tenant chose itself. An API that allocates gives the others numbers of its own, which mean
- * nothing on the host. An API that leaves the cluster IP open allocates no node ports either: then all are chosen.
+ * nothing on the host and may be taken there.
  */
-export function chosenNodePorts(virtual: KubeObject): Record<string, string> {
+export function chosenNodePorts(virtual: KubeObject, tenant: TenantContext): Record<string, string> {
   const all = nodePortsOf(virtual)
-  if (leavesAddressOpen(virtual)) return all
+  if (tenant.nodePortsAreChosen === true) return all
   const applied = objectsIn(lastApplied(virtual).ports)
     .filter((port) => typeof port.nodePort === 'number')
     .map(portKey)
@@ -49,16 +50,15 @@ export function chosenNodePorts(virtual: KubeObject): Record<string, string> {
 }
 
 /** Node ports merge like any two-way field; a number that only the tenant's API gave gives way to the host's. */
-export function mergeNodePorts(virtual: KubeObject, host: KubeObject, base: JsonObject | undefined): Merge {
-  const hostPorts = nodePortsOf(host)
+export function mergeNodePorts({ virtual, host, base, tenant }: PairInput): Merge {
   const known = asObject(base?.nodePorts) ?? {}
-  const chosen = chosenNodePorts(virtual)
-  const tenantPorts = Object.fromEntries(
-    Object.entries(nodePortsOf(virtual)).filter(([key]) => key in chosen || key in known || !(key in hostPorts)),
-  )
-  const wanted = new Set(objectsIn(specOf(virtual).ports).map(portKey))
-  const theirs = Object.fromEntries(Object.entries(hostPorts).filter(([key]) => wanted.has(key)))
-  return threeWay(known, { virtual: tenantPorts, host: theirs })
+  const chosen = chosenNodePorts(virtual, tenant)
+  const isMeant = (key: string): boolean => Object.hasOwn(chosen, key) || Object.hasOwn(known, key)
+  const ports = new Set(objectsIn(specOf(virtual).ports).map(portKey))
+  return threeWay(known, {
+    virtual: Object.fromEntries(Object.entries(nodePortsOf(virtual)).filter(([key]) => isMeant(key))),
+    host: Object.fromEntries(Object.entries(nodePortsOf(host)).filter(([key]) => ports.has(key))),
+  })
 }
 
 /** The ports with these node ports and no others. */

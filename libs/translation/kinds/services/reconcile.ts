@@ -16,7 +16,7 @@ export function reconcileService(input: PairInput): PairWrite[] {
     return [{ side: 'host', rule: 'update', write: { op: 'delete', uid: host.metadata.uid ?? '', proof } }]
   }
   const metadata = compareMetadata({ virtual, host, base }, { ref: refOf(virtual, 'services'), tenant })
-  const nodePorts = mergeNodePorts(virtual, host, base)
+  const nodePorts = mergeNodePorts(input)
   const owned = ownedFields(virtual, tenant)
   const writes: PairWrite[] = []
 

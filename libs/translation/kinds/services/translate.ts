@@ -1,6 +1,6 @@
-import { cloneJson } from '#libs/kernel'
+import { cloneJson, jsonEqual } from '#libs/kernel'
 import type { Json, JsonObject, KubeObject } from '#libs/kube-model'
-import { asName, asObject } from '../../json.ts'
+import { asName, asObject, presentFields } from '../../json.ts'
 import type { ToHost, TranslateInput } from '../../kind.ts'
 import { hostLabelKey, hostMetadata, metadataBase, refOf } from '../../metadata.ts'
 import { LABELS } from '../../stamps.ts'
@@ -11,20 +11,14 @@ import { chosenNodePorts, leavesAddressOpen, specOf, withNodePorts } from './por
 /** Fields of a Service's spec that the host's API fills in and the tenant sees, never the other way. */
 const HOST_FIELDS = ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy', 'healthCheckNodePort'] as const
 
-/** The address families that a tenant asks for; an API that gives addresses fills them in by its own network. */
-const FAMILY_FIELDS = ['ipFamilies', 'ipFamilyPolicy'] as const
-
 /** The host copy of a Service: its address is the host's to give. */
 export function serviceToHost({ virtual, tenant }: TranslateInput): ToHost {
-  const chosen = chosenNodePorts(virtual)
+  const chosen = chosenNodePorts(virtual, tenant)
   const owned = ownedFields(virtual, tenant)
   const spec = cloneJson(owned)
   if (spec.ports !== undefined) spec.ports = withNodePorts(spec.ports, chosen)
   if (isHeadless(virtual)) spec.clusterIP = 'None'
-  for (const field of leavesAddressOpen(virtual) ? FAMILY_FIELDS : []) {
-    const wish = specOf(virtual)[field]
-    if (wish !== undefined) spec[field] = cloneJson(wish)
-  }
+  if (leavesAddressOpen(virtual)) Object.assign(spec, wantedFamilies(virtual))
   return {
     kind: 'object',
     object: {
@@ -35,6 +29,14 @@ export function serviceToHost({ virtual, tenant }: TranslateInput): ToHost {
     },
     base: { ...metadataBase(virtual), spec: fieldTags(owned), nodePorts: tagsOf(chosen) },
   }
+}
+
+/** The address families that the tenant asks for. What every API fills in says nothing about the host's network. */
+function wantedFamilies(virtual: KubeObject): JsonObject {
+  const { ipFamilies, ipFamilyPolicy } = specOf(virtual)
+  const isDefault = [undefined, 'SingleStack'].includes(ipFamilyPolicy as string | undefined)
+  if (isDefault && (ipFamilies === undefined || jsonEqual(ipFamilies, ['IPv4']))) return {}
+  return cloneJson(presentFields({ ipFamilies, ipFamilyPolicy }) ?? {})
 }
 
 /**

@@ -131,6 +131,15 @@ describe('deciding about a virtual node', () => {
     ])
   })
 
+  test('does not keep it for pods of DaemonSets, which are there because it is', () => {
+    const virtual = created(hostNode)
+    const ownerReferences = [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent', uid: 'd', controller: true }]
+    const object = { metadata: { name: 'web', namespace: 'default', ownerReferences } }
+    const related = memoryRelated({ users: [{ of: key, by: [pod] }], virtual: [{ ref: pod, object }] })
+    const [decision] = decideNode({ ...viewOf({ virtual, host: hostNode }), related })
+    expect(decision).toMatchObject({ rule: 'mirrorUnused' })
+  })
+
   test('leaves a Node alone that the tenant made itself', () => {
     const virtual: KubeObject = { metadata: { name: 'worker-1', uid: 'u' } }
     expect(decideNode(viewOf({ virtual, host: hostNode }))).toEqual([])

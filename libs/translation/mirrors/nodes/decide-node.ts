@@ -2,7 +2,7 @@ import { jsonEqual } from '#libs/kernel'
 import { type JsonObject, RESOURCES, apiVersionOf } from '#libs/kube-model'
 import type { Write } from '#libs/events'
 import type { Decision, Rule } from '../../decision.ts'
-import { asObject, stringMap } from '../../json.ts'
+import { asObject, objectsIn, stringMap } from '../../json.ts'
 import { mergePatchOf } from '../../merge-patch.ts'
 import { LABELS } from '../../stamps.ts'
 import type { View } from '../../view.ts'
@@ -16,9 +16,9 @@ export const NODE_VERSION = 1
  * A Node of that name that the tenant made itself is left alone.
  */
 export function decideNode(view: View): Decision[] {
-  const { key, related } = view
+  const { related } = view
   const node = view.virtual.object
-  const isUsed = related.usersOf(key).length > 0
+  const isUsed = isNodeUsed(view)
   if (node === undefined) return isUsed ? [create(view)] : []
   if (node.metadata.labels?.[LABELS.virtualNode] !== 'true' || node.metadata.deletionTimestamp !== undefined) return []
   const uid = node.metadata.uid ?? ''
@@ -38,6 +38,17 @@ export function decideNode(view: View): Decision[] {
     decisions.push(write(view, { op: 'patch', patchType: 'merge', body, uid, subresource: 'status' }, 'mirror'))
   }
   return decisions
+}
+
+/**
+ * Pods of a DaemonSet do not count: the tenant's controller makes one for every node that it sees, and the two would
+ * keep each other alive.
+ */
+function isNodeUsed({ key, related }: View): boolean {
+  return related.usersOf(key).some((user) => {
+    const owners = objectsIn(related.virtual(user)?.metadata.ownerReferences)
+    return !owners.some(({ kind, controller }) => controller === true && kind === 'DaemonSet')
+  })
 }
 
 function create(view: View): Decision {
