@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { ConfigError, errorMessage } from '#libs/kernel'
 
@@ -45,9 +45,16 @@ export function loadOrCreateKeyRing(path: string): KeyRing {
   }
   mkdirSync(dirname(path), { recursive: true })
   const ring = { active: 'k1', keys: { k1: randomBytes(KEY_BYTES).toString('base64') } }
-  // Written aside and renamed: a crash leaves no half ring behind, which would make all that was sealed unreadable.
+  // Written aside and linked: a crash leaves no half ring behind, and of several processes that start together one
+  // makes the ring and the others use it. Without either, what was sealed could not be read again.
   const temporary = `${path}.${process.pid}`
   writeFileSync(temporary, `${JSON.stringify(ring)}\n`, { mode: 0o600 })
-  renameSync(temporary, path)
+  try {
+    linkSync(temporary, path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    rmSync(temporary)
+  }
   return loadKeyRing(path)
 }

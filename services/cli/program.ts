@@ -3,6 +3,7 @@ import { Command, CommanderError, InvalidArgumentError } from 'commander'
 import { parse } from 'yaml'
 import { ConfigError, errorMessage } from '#libs/kernel'
 import { createTerminal } from './output/terminal.ts'
+import { register } from './register.ts'
 import { status } from './status.ts'
 import { connectTenant } from './tenant/connect.ts'
 import { createTenant } from './tenant/create.ts'
@@ -55,6 +56,17 @@ export function createProgram(signal: AbortSignal): { run(argv: readonly string[
         terminal,
         signal,
       })
+    })
+
+  program
+    .command('register')
+    .description('Tell an installation that runs elsewhere (containers, Kubernetes) where its host and tenants are')
+    .option('--nats-url <url>', 'NATS of the installation', process.env['CAUSEWAY_NATS_URL'] ?? 'nats://127.0.0.1:4222')
+    .requiredOption('--host-kubeconfig <file>', 'kubeconfig of the host, as the services see it')
+    .option('--tenant <name=kubeconfig[,namespace=hostns]>', 'a tenant (repeatable)', collect, [])
+    .option('--replicas <count>', 'copies of each log message', whole, 1)
+    .action(async (options: { natsUrl: string; hostKubeconfig: string; tenant: string[]; replicas: number }) => {
+      exitStatus = await register({ ...options, terminal, signal })
     })
 
   const tenant = program.command('tenant').description('Create, list, connect to and delete tenants')

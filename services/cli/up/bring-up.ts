@@ -1,7 +1,7 @@
 import { type Bus, connectBus, ensureStreams } from '#libs/bus'
 import { type PipelineConfig, parsePipelineConfig } from '#libs/config'
 import { streamDeclarations } from '#libs/events'
-import { systemClock } from '#libs/kernel'
+import { errorMessage, systemClock } from '#libs/kernel'
 import { type KubeClient, createKubeClient, loadClusterConfig } from '#libs/kube'
 import type { TenantEntry } from '#libs/runtime'
 import { type ChildService, startChild } from './child-service.ts'
@@ -100,6 +100,15 @@ async function bringUpOn(stack: CloseStack, options: BringUpOptions): Promise<Up
   stack.push(() => hostClient.close())
   progress('registering host and tenants')
   const tenants = await registerAll({ ...options, bus, replicas: config.replicas, hostClient, hostKubeconfig })
+
+  for (const tenant of tenants) {
+    // One tenant's broken credentials keep nobody else waiting; it is served once they can be read.
+    await loadClusterConfig({ path: tenant.kubeconfig, env: process.env, clock: systemClock }).catch(
+      (error: unknown) => {
+        progress(`tenant ${tenant.name} cannot be served yet: ${errorMessage(error)}`)
+      },
+    )
+  }
 
   const simulated: SimulatedNodesPlan | undefined =
     plan.hostKubeconfig === undefined && options.simulatedNodes > 0

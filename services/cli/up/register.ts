@@ -40,7 +40,8 @@ export async function registerAll(options: {
   replicas: number
   plan: UpPlan
   explicit: boolean
-  folder: DataFolder
+  /** Where kubeconfigs of embedded tenants are. */
+  folder?: DataFolder
   hostClient: KubeClient
   hostKubeconfig: string
 }): Promise<TenantEntry[]> {
@@ -50,7 +51,7 @@ export async function registerAll(options: {
   const known = new Map((await registry.list()).map((tenant) => [tenant.name, tenant]))
   const wanted = explicit || known.size === 0 ? plan.tenants : []
   for (const tenant of wanted) {
-    const kubeconfig = resolve(tenant.kubeconfig ?? folder.kubeconfig(tenant.name))
+    const kubeconfig = resolve(tenant.kubeconfig ?? folder?.kubeconfig(tenant.name) ?? '')
     const before = known.get(tenant.name)
     const same = before?.kubeconfig === kubeconfig
     await ensureHostNamespace(hostClient, tenant.hostNamespace, tenant.name)
