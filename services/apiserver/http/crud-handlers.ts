@@ -7,6 +7,7 @@ import { listPage } from '../registry/list.ts'
 import type { ListPage } from '../registry/list.ts'
 import { bindPod } from '../registry/pods.ts'
 import { requireObject, updateObject } from '../registry/update.ts'
+import type { StoredPart } from '../registry/update.ts'
 import { readBody } from './body.ts'
 import { decodeObject } from './decode-object.ts'
 import type { Exchange } from './exchange.ts'
@@ -29,6 +30,8 @@ const RETURNS_OBJECT = new Set([
   'serviceaccounts',
   'services',
 ])
+
+const STORED_PARTS: readonly StoredPart[] = ['status', 'finalize', 'ephemeralcontainers', 'resize']
 
 export function handleGet(request: ResourceRequest): void {
   const { cluster, exchange, resource } = request
@@ -97,8 +100,8 @@ export async function handleUpdate(request: ResourceRequest): Promise<void> {
 }
 
 /** The parts of an object that are written on their own. */
-export function storedSubresource(name: string | undefined): 'status' | 'finalize' | undefined {
-  return name === 'status' || name === 'finalize' ? name : undefined
+export function storedSubresource(name: string | undefined): StoredPart | undefined {
+  return STORED_PARTS.find((part) => part === name)
 }
 
 export async function handleDelete(request: ResourceRequest): Promise<void> {

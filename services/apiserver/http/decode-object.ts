@@ -3,7 +3,8 @@ import { ApiError } from '../api-error.ts'
 import type { ApiResource } from '../discovery/resources.ts'
 import { API_RESOURCES } from '../discovery/resources.ts'
 import { decodeProblems } from '../schema/decode.ts'
-import { parseObject } from './body.ts'
+import { duplicateFields } from '../schema/duplicate-fields.ts'
+import { bodyType, parseObject } from './body.ts'
 import type { Exchange } from './exchange.ts'
 
 const SCHEME = 'k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30'
@@ -20,9 +21,17 @@ export function decodeObject(exchange: Exchange, body: Buffer, resource: ApiReso
   requireKind(object, resource)
   const { typeErrors, unknown } = decodeProblems(resource, object)
   if (typeErrors[0] !== undefined) throw cannotHandle(resource, typeErrors[0])
-  reportUnknown(exchange, unknown, (problem) => cannotHandle(resource, problem))
+  const refuse = (problem: string): ApiError => cannotHandle(resource, problem)
+  if (exchange.query.get('fieldValidation') === 'Strict') refuseDuplicates(exchange, body, refuse)
+  reportUnknown(exchange, unknown, refuse)
   object.metadata ??= {}
   return object
+}
+
+function refuseDuplicates(exchange: Exchange, body: Buffer, refuse: (problem: string) => ApiError): void {
+  if (!['', 'application/json'].includes(bodyType(exchange))) return
+  const texts = duplicateFields(body.toString()).map((path) => `duplicate field ${JSON.stringify(path)}`)
+  if (texts.length > 0) throw refuse(`strict decoding error: ${texts.join(', ')}`)
 }
 
 /** Handles unknown fields as the `fieldValidation` parameter wants. @throws what `refuse` makes of the problem */

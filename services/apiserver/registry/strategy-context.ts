@@ -5,6 +5,8 @@ import { timestamp } from './cluster.ts'
 import { NODE_PORTS } from './service-network.ts'
 import type { Allocation } from './service-network.ts'
 
+const PRIORITY_CLASSES = 'priorityclasses.scheduling.k8s.io'
+
 /** What strategies may take from the cluster during one write. */
 export function strategyContext(cluster: Cluster): StrategyContext {
   const { network } = cluster
@@ -14,6 +16,10 @@ export function strategyContext(cluster: Cluster): StrategyContext {
   return {
     now: timestamp(cluster),
     serviceClusterIP: network.mode,
+    priorityClass: (name) =>
+      name === undefined
+        ? cluster.store.list(PRIORITY_CLASSES).find(({ object }) => object['globalDefault'] === true)?.object
+        : cluster.store.get(PRIORITY_CLASSES, '', name)?.object,
     allocateClusterIP: (wanted) => {
       const address = take(network.address(wanted, addresses), {
         allocated: 'provided IP is already allocated',

@@ -19,6 +19,9 @@ export type ObjectTarget = {
   name: string
 }
 
+/** The parts of an object that are written on their own. */
+export type StoredPart = 'status' | 'finalize' | 'ephemeralcontainers' | 'resize'
+
 export type UpdateRequest = {
   /**
    * Makes the new version from the stored one; gets a copy and may change it. A PUT returns its body, a patch the
@@ -26,7 +29,7 @@ export type UpdateRequest = {
    */
   produce: (current: KubeObject) => KubeObject
   /** Which part of the object the write may touch. */
-  subresource?: 'status' | 'finalize' | undefined
+  subresource?: StoredPart | undefined
   /** A wrong uid in the body is a conflict (PUT) or an invalid change (patch). */
   isPatch?: boolean
   options: WriteOptions
@@ -47,7 +50,9 @@ export function updateObject(cluster: Cluster, target: ObjectTarget, request: Up
   carryMetadata(resource, next, previous)
   pruneUnknown(resource, next)
   applyDefaults(resource, next)
-  const strategy = strategyFor(resource.token)
+  const part = request.subresource
+  const isOwnPart = part === 'ephemeralcontainers' || part === 'resize'
+  const strategy = strategyFor(isOwnPart ? `${resource.token}/${part}` : resource.token)
   if (request.subresource === 'status') strategy.prepareStatusUpdate(next, previous)
   else if (request.subresource === 'finalize') keepAllButFinalizers(next, previous)
   else strategy.prepareUpdate(next, previous, strategyContext(cluster))

@@ -1,6 +1,7 @@
 import type { JsonObject, KubeObject } from '#libs/kube-model'
 
-import { asObject, asString, ensureObject, objectsIn, setDefault } from '../schema/json-shape.ts'
+import { ApiError } from '../api-error.ts'
+import { asNumber, asObject, asString, ensureObject, objectsIn, setDefault } from '../schema/json-shape.ts'
 import { compareQuantities } from '../schema/quantity.ts'
 import { specOf } from './create-strategy.ts'
 import { validatePodUpdate } from './pod-update.ts'
@@ -43,11 +44,32 @@ function gatesOf(pod: KubeObject): number {
 function preparePod(pod: KubeObject, context: StrategyContext): void {
   const spec = ensureObject(pod as JsonObject, 'spec')
   tolerateFailingNodes(spec)
-  setDefault(spec, 'priority', SYSTEM_PRIORITIES[asString(spec['priorityClassName'])] ?? 0)
-  setDefault(spec, 'preemptionPolicy', 'PreemptLowerPriority')
+  prioritize(pod, spec, context)
   const status: JsonObject = { phase: 'Pending', qosClass: qosClassOf(spec) }
   if (gatesOf(pod) > 0) addGatedCondition(status, context.now)
   pod['status'] = status
+}
+
+/** Fills in the priority of the pod's class. Throws 403 for unknown classes and for priorities that are not the class's. */
+function prioritize(pod: KubeObject, spec: JsonObject, context: StrategyContext): void {
+  const refuse = (problem: string): ApiError =>
+    ApiError.forbidden({ group: '', plural: 'pods' }, pod.metadata.name ?? '', problem)
+  const name = asString(spec['priorityClassName'])
+  const known = context.priorityClass?.(name === '' ? undefined : name)
+  const builtIn = SYSTEM_PRIORITIES[name]
+  if (name !== '' && known === undefined && builtIn === undefined) {
+    throw refuse(`no PriorityClass with name ${name} was found`)
+  }
+  if (name === '' && known?.metadata.name !== undefined) spec['priorityClassName'] = known.metadata.name
+  const priority = builtIn ?? asNumber(known?.['value'])
+  const asked = spec['priority']
+  if (typeof asked === 'number' && asked !== priority) {
+    throw refuse(
+      `the integer value of priority (${asked}) must not be provided in pod spec; priority admission controller computed ${priority} from the given PriorityClass name`,
+    )
+  }
+  spec['priority'] = priority
+  setDefault(spec, 'preemptionPolicy', asString(known?.['preemptionPolicy']) || 'PreemptLowerPriority')
 }
 
 function tolerateFailingNodes(spec: JsonObject): void {

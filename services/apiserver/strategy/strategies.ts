@@ -20,6 +20,7 @@ import {
   ROLE_BINDING_RULES,
   ROLE_RULES,
 } from './network-rules.ts'
+import { EPHEMERAL_CONTAINER_RULES, RESIZE_RULES } from './pod-part-rules.ts'
 import { POD_RULES } from './pod-rules.ts'
 import { SERVICE_RULES } from './service-rules.ts'
 import type { KindRules, Strategy } from './strategy.ts'
@@ -37,6 +38,8 @@ const COUNTED: KindRules = { hasGeneration: true }
 
 const RULES: Record<string, KindRules> = {
   pods: POD_RULES,
+  'pods/ephemeralcontainers': EPHEMERAL_CONTAINER_RULES,
+  'pods/resize': RESIZE_RULES,
   services: SERVICE_RULES,
   configmaps: CONFIG_MAP_RULES,
   secrets: SECRET_RULES,
@@ -79,11 +82,15 @@ const RULES: Record<string, KindRules> = {
 
 const strategies = new Map<string, Strategy>()
 
-/** The strategy of a resource, by its token; resources without rules of their own get the common ones. */
+/**
+ * The strategy of a resource, by its token, or of a part of it such as `pods/resize`. Resources without rules of their
+ * own get the common ones.
+ */
 export function strategyFor(resourceToken: string): Strategy {
   const known = strategies.get(resourceToken)
   if (known !== undefined) return known
-  const resource = resourceByToken(resourceToken)
+  const [token = ''] = resourceToken.split('/')
+  const resource = resourceByToken(token)
   const strategy = createStrategy({
     gvk: resource ?? { group: '', version: '', kind: '' },
     hasStatus: resource?.subresources?.some(({ name }) => name === 'status') ?? false,

@@ -12,6 +12,8 @@ export type StrategyContext = {
   allocateNodePort: (requested?: number) => number
   /** `open`: Services stay without an address until a client sets one. */
   serviceClusterIP: 'allocate' | 'open'
+  /** A PriorityClass by name; without a name the one for pods that name none. @default none exist */
+  priorityClass?: (name?: string) => KubeObject | undefined
 }
 
 /** An address or port cannot be had; the message says why, in the API's words. */
