@@ -12,6 +12,7 @@ export default defineConfig({
             'libs/**/*.test.ts',
             'services/**/*.test.ts',
             'test/*.test.ts',
+            'test/bench/**/*.test.ts',
             'test/contract/**/*.contract.test.ts',
           ],
           testTimeout: 20_000,

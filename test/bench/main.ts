@@ -1,0 +1,112 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { cpus, loadavg } from 'node:os'
+import { dirname } from 'node:path'
+import { ConfigError, errorMessage } from '#libs/kernel'
+import { burstInTenants, burstOnHost } from './burst.ts'
+import { type Field, openField } from './field.ts'
+import { type Installation, startInstallation } from './installation.ts'
+import { type BenchOptions, USAGE, parseOptions } from './options.ts'
+import { type Pairs, reportBurst, reportTrickle, resultOf } from './report.ts'
+import { trickleInTenant, trickleOnHost } from './trickle.ts'
+
+function progress(line: string): void {
+  process.stderr.write(`${line}\n`)
+}
+
+async function bench(options: BenchOptions): Promise<void> {
+  progress('starting the installation')
+  const installation = await startInstallation(options)
+  try {
+    const field = await openField(installation)
+    const machine = {
+      cpus: cpus().length,
+      model: cpus()[0]?.model ?? '',
+      node: process.version,
+      nats: installation.bus.nats.info?.version ?? '',
+      host: await versionOf(installation),
+    }
+    const load = loadavg()[0] ?? 0
+    process.stdout.write(`${Object.values(machine).join(', ')}; load before ${load.toFixed(1)}\n`)
+    await warmUp(installation, field, options)
+    const results: Record<string, object> = {}
+    for (const scenario of options.scenarios) {
+      const { text, result } = await SCENARIO[scenario](installation, field, options)
+      process.stdout.write(`\n${scenario}\n\n${text}\n`)
+      results[scenario] = result
+    }
+    await field.close()
+    mkdirSync(dirname(options.out), { recursive: true })
+    writeFileSync(options.out, `${JSON.stringify({ machine, load, options, results }, undefined, 2)}\n`)
+    progress(`written to ${options.out}`)
+  } finally {
+    await installation.close()
+  }
+}
+
+type Run = (
+  installation: Installation,
+  field: Field,
+  options: BenchOptions,
+) => Promise<{ text: string; result: object }>
+
+const SCENARIO: Record<BenchOptions['scenarios'][number], Run> = {
+  trickle: async (installation, field, { repeat, tricklePods, trickleRate }) => {
+    const rhythm = { pods: tricklePods, perSecond: trickleRate }
+    const runs = await inPairs(field, {
+      what: 'trickle',
+      repeat,
+      pods: tricklePods,
+      baseline: () => trickleOnHost(installation, field, rhythm),
+      product: () => trickleInTenant(installation, field, rhythm),
+    })
+    return { text: reportTrickle(runs, installation.ownNames), result: resultOf(runs) }
+  },
+  burst: async (installation, field, { repeat, burstPods }) => {
+    const runs = await inPairs(field, {
+      what: 'burst',
+      repeat,
+      pods: burstPods,
+      baseline: () => burstOnHost(installation, field, burstPods),
+      product: () => burstInTenants(installation, field, burstPods),
+    })
+    return { text: reportBurst(runs, installation.ownNames), result: resultOf(runs) }
+  },
+}
+
+/** Baseline, product, baseline, product …: a machine drifts within minutes, so only neighbours can be compared. */
+async function inPairs<T>(
+  field: Field,
+  scenario: { what: string; repeat: number; pods: number; baseline(): Promise<T>; product(): Promise<T> },
+): Promise<Pairs<T>> {
+  const { what, repeat, pods } = scenario
+  const runs: Pairs<T> = { pods, baseline: [], product: [] }
+  for (let run = 1; run <= repeat; run++) {
+    for (const kind of ['baseline', 'product'] as const) {
+      progress(`${what} ${run}/${repeat}: ${kind}`)
+      runs[kind].push(await scenario[kind]())
+      await field.clear()
+    }
+  }
+  return runs
+}
+
+/** Code runs slowly the first times, everywhere. */
+async function warmUp(installation: Installation, field: Field, options: BenchOptions): Promise<void> {
+  progress('warming up')
+  await burstOnHost(installation, field, options.warmupPods)
+  await field.clear()
+  await burstInTenants(installation, field, options.warmupPods)
+  await field.clear()
+}
+
+async function versionOf({ host }: Installation): Promise<string> {
+  return (await host.version()).gitVersion
+}
+
+try {
+  if (process.argv.includes('--help')) process.stdout.write(USAGE)
+  else await bench(parseOptions(process.argv.slice(2)))
+} catch (error) {
+  process.stderr.write(`bench: ${errorMessage(error)}\n`)
+  process.exitCode = error instanceof ConfigError ? 2 : 1
+}
