@@ -11,7 +11,11 @@ export type Decision =
       rule: Rule
       /** Targets whose earlier writes must be settled first. */
       needs: SidedRef[]
-      /** What both sides agree on once the write is done; becomes `View.base`. */
+      /**
+       * What both sides agree on once the write is done; becomes `View.base`. A write with a base says what the two
+       * sides' differences mean, so there is one at a time for a key: the next is not to be made before the echo of the
+       * one before is in. Otherwise a side that merely lags behind looks as if somebody had changed it back.
+       */
       base?: JsonObject
     }
   /** Nothing yet: something this depends on is expected any moment. Decided again when it comes, or after `limitMs`. */

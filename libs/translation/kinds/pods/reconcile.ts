@@ -1,12 +1,13 @@
 import { jsonEqual } from '#libs/kernel'
 import type { JsonObject, KubeObject } from '#libs/kube-model'
-import { asName, asObject, objectsIn, textOf } from '../../json.ts'
+import { asName, objectsIn, textOf } from '../../json.ts'
 import type { PairInput, PairWrite } from '../../kind.ts'
 import { compareMetadata, metadataPatch, refOf } from '../../metadata.ts'
 import { patchHost, patchVirtual } from '../../patches.ts'
 import { specOf, statusOf } from './fields.ts'
 import { readinessGates, statusBack } from './status.ts'
-import { gatesOf, podStamps, specBase } from './translate.ts'
+import { specBase, specPatch } from './spec-patch.ts'
+import { podStamps } from './translate.ts'
 
 /** The writes that bring a pod and its copy to agree. */
 export function reconcilePod(input: PairInput): PairWrite[] {
@@ -64,46 +65,6 @@ function metadataAndSpec(input: PairInput): PairWrite[] {
   if (toVirtual === undefined) return []
   const after = { ...changes.baseAfterVirtual, ...specBase(virtual) }
   return [patchVirtual(virtual, { metadata: toVirtual }, { rule: 'fieldsBack', base: after })]
-}
-
-/** The few fields of a pod's spec that the API lets change, as a strategic merge patch. */
-function specPatch(input: PairInput): JsonObject | undefined {
-  const from = specOf(input.virtual)
-  const to = specOf(input.host)
-  const patch: JsonObject = {}
-  for (const list of ['containers', 'initContainers']) {
-    const images = changedImages(from[list], to[list], asObject(input.base?.images))
-    if (images.length > 0) patch[list] = images
-  }
-  const deadline = from.activeDeadlineSeconds
-  if (deadline !== undefined && deadline !== to.activeDeadlineSeconds) patch.activeDeadlineSeconds = deadline
-  const missing = objectsIn(from.tolerations).filter(
-    (wanted) => !objectsIn(to.tolerations).some((present) => jsonEqual(present, wanted)),
-  )
-  // Tolerations can only be added: those that the host has of its own stay.
-  if (missing.length > 0) patch.tolerations = [...objectsIn(to.tolerations), ...missing]
-  const lifted = liftedGates(input)
-  if (lifted.length > 0) patch.schedulingGates = lifted.map((name) => ({ $patch: 'delete', name }))
-  return Object.keys(patch).length === 0 ? undefined : patch
-}
-
-/**
- * By name, so that containers which webhooks of the host added stay as they are. An image that the tenant has not
- * changed since it crossed is left alone too: where it differs, a webhook of the host rewrote it.
- */
-function changedImages(from: unknown, to: unknown, crossed: JsonObject | undefined): JsonObject[] {
-  const present = new Map(objectsIn(to).map((container) => [container.name, container.image]))
-  return objectsIn(from).flatMap(({ name, image }) => {
-    if (typeof name !== 'string' || typeof image !== 'string' || !present.has(name)) return []
-    return present.get(name) === image || crossed?.[name] === image ? [] : [{ name, image }]
-  })
-}
-
-/** Gates that the tenant's pod had and has no more; gates that the host added are its own. */
-function liftedGates({ virtual, host, base }: PairInput): string[] {
-  const had = Array.isArray(base?.gates) ? base.gates : []
-  const has = gatesOf(virtual)
-  return gatesOf(host).filter((gate) => had.includes(gate) && !has.includes(gate))
 }
 
 /** Conditions of the tenant's readiness gates, which the kubelet waits for on the copy. */

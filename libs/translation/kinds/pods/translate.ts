@@ -6,9 +6,10 @@ import { hostMetadata, metadataBase, namespaceLabels, refOf } from '../../metada
 import { hostName } from '../../names.ts'
 import { ANNOTATIONS, LABELS, type Stamps } from '../../stamps.ts'
 import { downwardAnnotations, redirectDownwardApi } from './downward.ts'
-import { containersOf, specOf } from './fields.ts'
+import { specOf } from './fields.ts'
 import { referenceSites } from './references.ts'
 import { confineScheduling } from './scheduling.ts'
+import { specBase } from './spec-patch.ts'
 
 /** Fields that follow from classes of the tenant's cluster, which the host does not have. */
 const CLASS_FIELDS = ['priorityClassName', 'priority', 'preemptionPolicy', 'runtimeClassName', 'overhead'] as const
@@ -58,17 +59,6 @@ export function podStamps({ virtual, related }: TranslateInput): Partial<Stamps>
       ...(ownerKind === undefined ? {} : { [ANNOTATIONS.ownerKind]: ownerKind }),
     },
   }
-}
-
-/** The names of a pod's scheduling gates. */
-export function gatesOf(pod: KubeObject): string[] {
-  return objectsIn(specOf(pod).schedulingGates).flatMap((gate) => asName(gate.name) ?? [])
-}
-
-/** What of the spec a base holds: the tenant's values as they crossed, by which later changes are told. */
-export function specBase(virtual: KubeObject): JsonObject {
-  const images = containersOf(specOf(virtual)).map(({ name, image }) => [textOf(name), textOf(image)])
-  return { gates: gatesOf(virtual), images: Object.fromEntries(images) as JsonObject }
 }
 
 function renameReferences(spec: JsonObject, virtual: KubeObject, tenant: string): void {
