@@ -29,6 +29,7 @@ const RETURNS_OBJECT = new Set([
   'resourcequotas',
   'serviceaccounts',
   'services',
+  'storageclasses.storage.k8s.io',
 ])
 
 const STORED_PARTS: readonly StoredPart[] = ['status', 'finalize', 'ephemeralcontainers', 'resize']

@@ -1,9 +1,15 @@
 import { AllocationError } from '../strategy/index.ts'
+import type { StoredObject } from '../storage/stored-object.ts'
 import type { StrategyContext } from '../strategy/index.ts'
 import type { Cluster } from './cluster.ts'
 import { timestamp } from './cluster.ts'
 import { NODE_PORTS } from './service-network.ts'
 import type { Allocation } from './service-network.ts'
+
+const STORAGE_CLASSES = 'storageclasses.storage.k8s.io'
+
+const isDefaultClass = ({ object }: StoredObject): boolean =>
+  object.metadata.annotations?.['storageclass.kubernetes.io/is-default-class'] === 'true'
 
 const PRIORITY_CLASSES = 'priorityclasses.scheduling.k8s.io'
 
@@ -16,6 +22,10 @@ export function strategyContext(cluster: Cluster): StrategyContext {
   return {
     now: timestamp(cluster),
     serviceClusterIP: network.mode,
+    storageClass: (name) =>
+      name === undefined
+        ? cluster.store.list(STORAGE_CLASSES).find(isDefaultClass)?.object
+        : cluster.store.get(STORAGE_CLASSES, '', name)?.object,
     priorityClass: (name) =>
       name === undefined
         ? cluster.store.list(PRIORITY_CLASSES).find(({ object }) => object['globalDefault'] === true)?.object

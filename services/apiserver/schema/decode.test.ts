@@ -51,7 +51,8 @@ describe('base64Fault', () => {
     ['eA==', undefined],
     ['***', 0],
     ['', undefined],
-    ['abc', 3],
+    ['abc', 0],
+    ['abcdef', 4],
   ])('reads %j', (text, expected) => {
     expect(base64Fault(text)).toBe(expected)
   })

@@ -159,5 +159,6 @@ export function base64Fault(text: string): number | undefined {
   const padded = /^[A-Za-z0-9+/]*={0,2}$/.test(body) && body.length % 4 === 0
   if (padded) return undefined
   const padding = body.indexOf('=')
-  return padding === -1 ? body.length : padding
+  // An incomplete group of four is reported at its start.
+  return padding === -1 ? Math.floor(body.length / 4) * 4 : padding
 }

@@ -1,13 +1,23 @@
 import { jsonEqual } from '#libs/kernel'
 import type { JsonObject, KubeObject } from '#libs/kube-model'
 
+import { ApiError } from '../api-error.ts'
 import type { FieldProblem } from '../api-error.ts'
-import { asNumber, asObject, asString, at, ensureObject, objectsIn, stringsIn } from '../schema/json-shape.ts'
+import {
+  asNumber,
+  asObject,
+  asString,
+  at,
+  ensureObject,
+  objectsIn,
+  setDefault,
+  stringsIn,
+} from '../schema/json-shape.ts'
 import { compareQuantities } from '../schema/quantity.ts'
 import { specOf } from './create-strategy.ts'
 import { forbidden, immutable, invalid, notSupported, required } from './field-problem.ts'
 import { dnsLabelProblems } from './names.ts'
-import type { KindRules } from './strategy.ts'
+import type { KindRules, StrategyContext } from './strategy.ts'
 
 export const NAMESPACE_RULES: KindRules = {
   nameProblems: dnsLabelProblems,
@@ -96,14 +106,32 @@ export const PERSISTENT_VOLUME_RULES: KindRules = {
       : [forbidden('spec.persistentvolumesource', 'spec.persistentvolumesource is immutable after creation')],
 }
 
+const sizeOf = (claim: KubeObject): string => asString(at(specOf(claim), 'resources', 'requests', 'storage'))
+
+/** Admission: a claim grows only where its class says that volumes can. */
+function refuseExpansion(next: KubeObject, previous: KubeObject, context: StrategyContext): void {
+  if (compareQuantities(sizeOf(next), sizeOf(previous)) <= 0) return
+  const storageClass = context.storageClass?.(asString(specOf(previous)['storageClassName']))
+  if (storageClass?.['allowVolumeExpansion'] === true) return
+  throw ApiError.forbidden(
+    { group: '', plural: 'persistentvolumeclaims' },
+    next.metadata.name ?? '',
+    'only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize',
+  )
+}
+
 const CLAIM_CHANGE =
   'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims'
 
 export const CLAIM_RULES: KindRules = {
-  prepareCreate: (claim) => {
+  prepareCreate: (claim, context) => {
     claim['status'] = { phase: 'Pending' }
+    const spec = ensureObject(claim as JsonObject, 'spec')
+    const name = context.storageClass?.()?.metadata.name
+    if (name !== undefined) setDefault(spec, 'storageClassName', name)
     addFinalizer(claim, 'kubernetes.io/pvc-protection')
   },
+  prepareUpdate: refuseExpansion,
   validate: (claim) => {
     const spec = specOf(claim)
     const problems: FieldProblem[] = []
@@ -125,9 +153,9 @@ export const CLAIM_RULES: KindRules = {
       else munged[name] = before[name]
     }
     if (!jsonEqual(munged, before)) return [forbidden('spec', CLAIM_CHANGE)]
-    const size = asString(at(spec, 'resources', 'requests', 'storage'))
+    const size = sizeOf(next)
     const capacity = asString(at(previous, 'status', 'capacity', 'storage'))
-    if (compareQuantities(size, asString(at(before, 'resources', 'requests', 'storage'))) < 0) {
+    if (compareQuantities(size, sizeOf(previous)) < 0) {
       if (capacity !== '' && compareQuantities(size, capacity) <= 0) {
         return [forbidden('spec.resources.requests.storage', 'field can not be less than status.capacity')]
       }

@@ -14,6 +14,8 @@ export type StrategyContext = {
   serviceClusterIP: 'allocate' | 'open'
   /** A PriorityClass by name; without a name the one for pods that name none. @default none exist */
   priorityClass?: (name?: string) => KubeObject | undefined
+  /** A StorageClass by name; without a name the one for claims that name none. @default none exist */
+  storageClass?: (name?: string) => KubeObject | undefined
 }
 
 /** An address or port cannot be had; the message says why, in the API's words. */
