@@ -76,7 +76,7 @@ function compareStep({ before, after, field, step }: Step, comparison: Compariso
 }
 
 /** Puts a value and all its parts into a set. */
-export function addAll(field: FieldSchema | undefined, value: Json, set: FieldSet): void {
+function addAll(field: FieldSchema | undefined, value: Json, set: FieldSet): void {
   set.isMember = true
   if (kindOf(field, value) === 'leaf') return
   for (const [step, part] of partsOf(field, value)) addAll(part.field, part.value, descend(set, step))

@@ -1,2 +1,1 @@
 export { trackManagedFields } from './track.ts'
-export type { Writer } from './track.ts'

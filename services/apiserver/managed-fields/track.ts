@@ -42,9 +42,15 @@ export function trackManagedFields(next: KubeObject, previous: KubeObject | unde
 
 const isBlank = (entry: JsonObject | undefined): boolean => entry !== undefined && Object.keys(entry).length === 0
 
-/** An object of which nobody has set anything yet: the structures that all objects of the kind have. */
+const blanks = new Map<string, JsonObject>()
+
+/** An object of which nobody has set anything yet: the structures that all objects of the kind have. Shared. */
 function blankObject(gvk: Gvk): JsonObject {
+  const key = `${gvk.group}/${gvk.version}/${gvk.kind}`
+  const known = blanks.get(key)
+  if (known !== undefined) return known
   const blank: JsonObject = {}
+  blanks.set(key, blank)
   fillStructs(gvk, blank)
   nullContainers(blank)
   return blank
@@ -60,7 +66,7 @@ function nullContainers(value: JsonObject): void {
 }
 
 /** Group, version and kind that an object says it is of. */
-export function gvkOf(object: KubeObject): Gvk {
+function gvkOf(object: KubeObject): Gvk {
   const [group, version] = splitApiVersion(object.apiVersion ?? '')
   return { group, version, kind: object.kind ?? '' }
 }

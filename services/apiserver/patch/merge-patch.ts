@@ -25,6 +25,8 @@ function merge(document: JsonObject, patch: JsonObject): JsonObject {
       delete result[key]
       continue
     }
+    // No field of any kind; setting it would change what the object is.
+    if (key === '__proto__') continue
     const current = Object.hasOwn(result, key) ? result[key] : undefined
     result[key] = isObject(value) ? merge(isObject(current) ? current : {}, value) : cloneJson(value as Json)
   }

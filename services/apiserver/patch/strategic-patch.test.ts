@@ -137,6 +137,14 @@ describe('applyStrategicMergePatch', () => {
     expect(() => patchedPod(patch)).toThrow(message)
   })
 
+  it.each(['{"__proto__":{"polluted":true}}', '{"metadata":{"constructor":{"prototype":{"polluted":true}}}}'])(
+    'cannot reach what all objects share: %s',
+    (patch) => {
+      applyStrategicMergePatch({ metadata: { name: 'a' } }, JSON.parse(patch), CONFIG_MAP)
+      expect(({} as { polluted?: boolean }).polluted).toBeUndefined()
+    },
+  )
+
   it('does not change the document or the patch', () => {
     const document = withPod(PODS)
     const patch = withPod({ '$setElementOrder/containers': [{ name: 'b' }], containers: [{ name: 'b', image: 'x' }] })

@@ -58,7 +58,9 @@ function mergeField(original: JsonObject, key: string, value: Json, typeName: st
     delete original[name]
     return
   }
-  const current = original[name]
+  // No field of any kind; reading it would reach what all objects share.
+  if (name === '__proto__') return
+  const current = Object.hasOwn(original, name) ? original[name] : undefined
   const field = fieldOf(typeName, name)
   if (Array.isArray(current) && Array.isArray(value)) {
     original[name] = isDeletion
@@ -107,6 +109,7 @@ function mergeOrderedLists(original: JsonObject, patch: JsonObject, typeName: st
     delete patch[key]
     const name = key.slice(SET_ELEMENT_ORDER.length)
     const field = fieldOf(typeName, name)
+    if (name === '__proto__') continue
     const current = original[name]
     const change = patch[name]
     if (!Array.isArray(order)) throw ApiError.badRequest('invalid patch format of setElementOrder list')

@@ -133,7 +133,7 @@ function goTypeOfRef(ref: string): string {
 }
 
 /** The name the decoder has for a field's type. */
-export function goType(field: FieldSchema): string {
+function goType(field: FieldSchema): string {
   if (field.ref !== undefined) return goTypeOfRef(field.ref)
   switch (field.type ?? '') {
     case 'boolean':

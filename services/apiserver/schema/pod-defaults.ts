@@ -83,7 +83,7 @@ function defaultHandler(handler: JsonObject): void {
 const FILE_MODE = 0o644
 
 /** Defaults of a volume's source; a volume without a source is an empty directory. */
-export function defaultVolume(volume: JsonObject): void {
+function defaultVolume(volume: JsonObject): void {
   if (Object.keys(volume).every((key) => key === 'name')) volume['emptyDir'] = {}
   for (const source of ['secret', 'configMap', 'downwardAPI', 'projected']) {
     const value = volume[source]

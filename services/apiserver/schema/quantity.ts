@@ -45,7 +45,7 @@ function formatDecimal(nanos: bigint, exponentForm: boolean): string {
 }
 
 /** Writes a quantity in canonical form: the largest suffix that leaves a whole number, in the notation it came in. */
-export function formatQuantity(quantity: Quantity): string {
+function formatQuantity(quantity: Quantity): string {
   const { nanos, notation } = quantity
   if (nanos === 0n) return '0'
   if (notation !== 'binary') return formatDecimal(nanos, notation === 'exponent')

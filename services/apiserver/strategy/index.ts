@@ -1,3 +1,3 @@
-export { AllocationError } from './strategy.ts'
-export type { Strategy, StrategyContext } from './strategy.ts'
 export { strategyFor } from './strategies.ts'
+export { AllocationError } from './strategy.ts'
+export type { StrategyContext } from './strategy.ts'

@@ -1,2 +1,1 @@
 export { toTable } from './to-table.ts'
-export type { Table, TableOptions } from './to-table.ts'
