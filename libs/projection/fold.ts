@@ -63,7 +63,10 @@ function refreshReferences(projection: Projection, tenant: string, ref: ObjectRe
   if (!isDecided(ref.resource)) return []
   const virtual = projection.objects.get({ tenant, side: 'virtual', ...ref })?.object
   const host = hostKey === undefined ? projection.hostCopyOf(tenant, ref) : projection.objects.get(hostKey)?.object
-  const changed = projection.references.replace(tenant, ref, referencesOf(ref.resource, { virtual, host }))
+  const refs = referencesOf(ref.resource, { virtual, host })
+  // The copy still runs and still uses what its original referred to: that must not go before the copy does.
+  const kept = virtual === undefined && host !== undefined ? projection.references.of(tenant, ref) : []
+  const changed = projection.references.replace(tenant, ref, [...refs, ...kept])
   return changed.filter((target) => isDecided(target.resource)).map((target) => ({ tenant, ref: target }))
 }
 

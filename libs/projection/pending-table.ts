@@ -22,6 +22,8 @@ export type Pending = {
   message?: string
   /** resourceVersion that the write resulted in. */
   resultVersion?: string
+  /** Whether the write changes what both sides agree on, see `Decision.base`. */
+  carriesBase: boolean
   /** When this state began, ms since the epoch. */
   since: number
   /** When to look at it again, ms since the epoch. */
@@ -37,6 +39,7 @@ type Row = {
   reason: string | null
   message: string | null
   result_rv: string | null
+  carries_base: number
   since: number
   due: number | null
 }
@@ -58,8 +61,8 @@ export class PendingTable {
     this.#of = database.prepare<[string, string, string, string], Row>(`SELECT * FROM pending WHERE ${key}`)
     this.#put = database.prepare<(string | number | null)[]>(
       `INSERT OR REPLACE INTO pending
-       (tenant, resource, namespace, name, slot, intent_id, digest, attempt, state, reason, message, result_rv, since, due)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       (tenant, resource, namespace, name, slot, intent_id, digest, attempt, state, reason, message, result_rv, carries_base, since, due)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     )
     this.#delete = database.prepare<[string, string, string, string, string]>(
       `DELETE FROM pending WHERE ${key} AND slot = ?`,
@@ -95,6 +98,7 @@ export class PendingTable {
       pending.reason ?? null,
       pending.message ?? null,
       pending.resultVersion ?? null,
+      pending.carriesBase ? 1 : 0,
       pending.since,
       pending.due ?? null,
     )
@@ -140,6 +144,7 @@ function fromRow(row: Row): Pending {
     attempt: row.attempt,
     state: row.state,
     since: row.since,
+    carriesBase: row.carries_base === 1,
     ...(row.reason === null ? {} : { reason: row.reason }),
     ...(row.message === null ? {} : { message: row.message }),
     ...(row.result_rv === null ? {} : { resultVersion: row.result_rv }),

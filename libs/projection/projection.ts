@@ -192,10 +192,19 @@ export class Projection {
   #foldMarker(change: LoggedChange): DecisionKey[] {
     const { tenant, side, resource } = change.key
     this.#setSynced.run(tenant, side, resource, change.epoch)
-    if (side !== 'virtual') return []
+    if (side === 'host') return this.#withoutCopy(tenant, resource)
     // Copies whose original has not shown up in the complete list; and what is used, which all pods together tell.
     const affected = resource === 'pods' ? ['configmaps', 'secrets', 'pods'] : [resource]
     return affected.flatMap((kind) => this.#ownersOfCopies(tenant, kind))
+  }
+
+  /** Objects whose copy a complete list of the host has not brought; once all pods are known, also nodes that may be unused. */
+  #withoutCopy(tenant: string, resource: string): DecisionKey[] {
+    const lists = resource === 'pods' ? ['nodes', 'pods'] : [resource]
+    return lists
+      .flatMap((kind) => this.objects.list({ tenant, side: 'virtual', resource: kind }))
+      .filter((ref) => isMirrored(ref.resource) || this.hostCopyOf(tenant, ref) === undefined)
+      .map((ref) => ({ tenant, ref }))
   }
 
   #ownersOfCopies(tenant: string, resource: string): DecisionKey[] {

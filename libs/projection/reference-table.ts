@@ -30,6 +30,11 @@ export class ReferenceTable {
     )
   }
 
+  /** What an object refers to. */
+  of(tenant: string, from: ObjectRef): ObjectRef[] {
+    return this.#from.all(tenant, from.resource, from.namespace, from.name)
+  }
+
   /** Objects that refer to `ref`. */
   usersOf(tenant: string, ref: ObjectRef): ObjectRef[] {
     return this.#to.all(tenant, ref.resource, ref.namespace, ref.name)
@@ -45,7 +50,7 @@ export class ReferenceTable {
    * @returns the references that came or went
    */
   replace(tenant: string, from: ObjectRef, refs: readonly ObjectRef[]): ObjectRef[] {
-    const before = this.#from.all(tenant, from.resource, from.namespace, from.name)
+    const before = this.of(tenant, from)
     const known = new Set(before.map(refId))
     const wanted = new Set(refs.map(refId))
     const came = refs.filter(

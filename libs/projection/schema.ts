@@ -1,5 +1,5 @@
 /** Version of the tables. A file of another version is set aside and built again from the log. */
-export const SCHEMA_VERSION = 1
+export const SCHEMA_VERSION = 2
 
 /**
  * Objects of both sides keyed as in the log, who refers to whom (virtual objects), what is under way per target, keys
@@ -44,6 +44,7 @@ CREATE TABLE pending (
   state TEXT NOT NULL,
   reason TEXT, message TEXT,
   result_rv TEXT,
+  carries_base INTEGER NOT NULL,
   since REAL NOT NULL,
   due REAL,
   PRIMARY KEY (tenant, resource, namespace, name, slot)

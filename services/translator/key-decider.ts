@@ -1,12 +1,14 @@
-import { type Intent, type LoggedOutcome, REASONS, type Reason } from '#libs/events'
+import { type Intent, type LoggedChange, type LoggedOutcome, REASONS, type Reason, type SidedRef } from '#libs/events'
 import type { Clock } from '#libs/kernel'
+import { keyString } from '#libs/kube-model'
 import type { DecisionKey, Pending, Projection } from '#libs/projection'
 import type { Logger } from '#libs/telemetry'
-import { ANNOTATIONS, type TenantContext, decideFor } from '#libs/translation'
+import { ANNOTATIONS, type TenantContext, decideFor, isMirrored } from '#libs/translation'
 import type { Vault } from '#libs/vault'
 import { announcementFor } from './announce.ts'
 import type { TranslatorMetrics } from './metrics.ts'
 import { type Cause, WAIT_SLOT, plan } from './plan.ts'
+import { SeenVersions } from './seen-versions.ts'
 import { settle } from './settle.ts'
 
 export type KeyDeciderOptions = {
@@ -25,6 +27,7 @@ export class KeyDecider {
   readonly #options: KeyDeciderOptions
   /** Announcements that follow from outcomes, to go out with the key's next decision. */
   readonly #announcements = new Map<string, Intent[]>()
+  readonly #seen = new SeenVersions()
 
   constructor(options: KeyDeciderOptions) {
     this.#options = options
@@ -47,6 +50,11 @@ export class KeyDecider {
       projection.pending.put(key, poisoned(error, this.#options.clock.now()))
       return []
     }
+  }
+
+  /** Notes that the watch has shown this version of an object. */
+  saw(change: Pick<LoggedChange, 'key' | 'resourceVersion'>): void {
+    this.#seen.add(keyString(change.key), change.resourceVersion)
   }
 
   /**
@@ -81,10 +89,8 @@ export class KeyDecider {
       fence,
       rows,
       fingerprint: (text) => vault.fingerprint(text),
-      versionOf: (target) => {
-        const owner = target.side === 'host' && target.resource === 'nodes' ? '' : key.tenant
-        return projection.objects.get({ tenant: owner, ...target })?.resourceVersion
-      },
+      hasSeen: (target, version) =>
+        this.#seen.has(keyString({ tenant: ownerOf(key.tenant, target), ...target }), version),
     })
     for (const row of planned.puts) projection.pending.put(key, row)
     for (const slot of planned.deletes) projection.pending.delete(key, slot)
@@ -181,6 +187,11 @@ function announcementId(key: DecisionKey): string {
   return `${key.tenant}/${key.ref.resource}/${key.ref.namespace}/${key.ref.name}`
 }
 
+/** Host objects that concern all tenants are nobody's. */
+function ownerOf(tenant: string, target: SidedRef): string {
+  return target.side === 'host' && isMirrored(target.resource) ? '' : tenant
+}
+
 function reasonOf(text: string): Reason {
   return REASONS.find((reason) => reason === text) ?? 'Unsupported'
 }
@@ -192,6 +203,7 @@ function poisoned(error: unknown, now: number): Pending {
     digest: '',
     attempt: 0,
     state: 'parked',
+    carriesBase: false,
     reason: 'PoisonMessage',
     message: error instanceof Error ? error.message : String(error),
     since: now,

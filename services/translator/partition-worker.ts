@@ -188,6 +188,7 @@ export class PartitionWorker {
       }
       const change = decodeChange(message)
       const keys = projection.fold(change)
+      this.#decider.saw(change)
       metrics.folded(change.key.side, change.key.resource)
       return { keys, cause: causeOf(change) }
     } catch (error) {

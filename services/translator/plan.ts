@@ -14,8 +14,8 @@ export type PlanContext = {
   fence: number
   /** A keyed hash: equal texts give equal fingerprints, and nothing else can be told from one. */
   fingerprint(text: string): string
-  /** resourceVersion that the projection holds of an object, to recognise the echo of a write. */
-  versionOf(target: SidedRef): string | undefined
+  /** Whether this version of an object has come back from the watch: the echo of the write that made it. */
+  hasSeen(target: SidedRef, resourceVersion: string): boolean
 }
 
 /** What to publish, and what to remember about it. */
@@ -74,10 +74,17 @@ type WriteDecision = Extract<Decision, { kind: 'write' }>
 
 function planWrite(
   result: Plan,
-  item: { key: DecisionKey; decision: WriteDecision; slot: string; row: Pending | undefined; context: PlanContext },
+  item: {
+    key: DecisionKey
+    decision: WriteDecision
+    slot: string
+    row: Pending | undefined
+    context: PlanContext & { rows: readonly Pending[] }
+  },
 ): void {
   const { key, decision, slot, row, context } = item
   const digest = context.fingerprint(canonicalJson(withoutSequences(decision.write)))
+  if (decision.base !== undefined && isBaseMoving(context, slot, digest)) return
   const attempt = nextAttempt(row, digest, decision.target, context)
   if (attempt === 'under way') return
   if (typeof attempt === 'object') {
@@ -102,7 +109,15 @@ function planWrite(
     ...(cause.traceparent === undefined ? {} : { traceparent: cause.traceparent }),
   }
   result.intents.push(intent)
-  result.puts.push({ slot, intentId: intent.id, digest, attempt, state: 'issued', since: context.now })
+  result.puts.push({
+    slot,
+    intentId: intent.id,
+    digest,
+    attempt,
+    state: 'issued',
+    carriesBase: decision.base !== undefined,
+    since: context.now,
+  })
 }
 
 /** The number of the attempt to make now, or what to remember instead. */
@@ -118,7 +133,7 @@ function nextAttempt(
     case 'issued':
       return 'under way'
     case 'done': {
-      const echoed = row.resultVersion !== undefined && row.resultVersion === context.versionOf(target)
+      const echoed = isEchoed(row, target, context)
       if (due) return row.attempt + 1
       // Made, seen, and wanted once more: the API changed what we wrote. Asked for again, ever more slowly.
       return echoed
@@ -131,6 +146,29 @@ function nextAttempt(
     case 'waiting':
       return due ? row.attempt + 1 : 'under way'
   }
+}
+
+/**
+ * Whether another write of the key that changes the base is under way. Until its echo is in, the side it was made on lags
+ * behind the base, and looks as if somebody had changed it back.
+ */
+function isBaseMoving(context: PlanContext & { rows: readonly Pending[] }, slot: string, digest: string): boolean {
+  return context.rows.some((row) => {
+    if (!row.carriesBase || (row.slot === slot && row.digest === digest)) return false
+    if (row.state === 'issued') return true
+    const isOverdue = row.due !== undefined && row.due <= context.now
+    return row.state === 'done' && !isOverdue && !isEchoed(row, targetOf(row.slot), context)
+  })
+}
+
+function isEchoed(row: Pending, target: SidedRef, context: PlanContext): boolean {
+  return row.resultVersion !== undefined && context.hasSeen(target, row.resultVersion)
+}
+
+/** The inverse of `slotOf` for writes. */
+function targetOf(slot: string): SidedRef {
+  const [side, resource = '', namespace = '', name = ''] = slot.split('/')
+  return { side: side === 'host' ? 'host' : 'virtual', resource, namespace, name }
 }
 
 function rewriteDelay(attempt: number): number {
@@ -153,10 +191,29 @@ function withoutSequences(write: Write): unknown {
 
 function waiting(row: Pending | undefined, limitMs: number, now: number): Pending {
   const since = row?.state === 'waiting' ? row.since : now
-  return { slot: WAIT_SLOT, intentId: '', digest: '', attempt: 0, state: 'waiting', since, due: since + limitMs }
+  return {
+    slot: WAIT_SLOT,
+    intentId: '',
+    digest: '',
+    attempt: 0,
+    state: 'waiting',
+    carriesBase: false,
+    since,
+    due: since + limitMs,
+  }
 }
 
 function rejection(decision: Extract<Decision, { kind: 'reject' }>, now: number): Pending {
   const { reason, message } = decision
-  return { slot: REJECT_SLOT, intentId: '', digest: '', attempt: 0, state: 'parked', reason, message, since: now }
+  return {
+    slot: REJECT_SLOT,
+    intentId: '',
+    digest: '',
+    attempt: 0,
+    state: 'parked',
+    carriesBase: false,
+    reason,
+    message,
+    since: now,
+  }
 }

@@ -1,0 +1,25 @@
+/** Objects whose versions are remembered. */
+const OBJECTS = 20_000
+/** Versions remembered per object: as many as a busy one may go through before the outcome of a write is in. */
+const VERSIONS = 8
+
+/**
+ * The versions of objects that the watch has shown lately. Versions are opaque, so that the echo of a write can be told
+ * only by its very version, and that may have been overtaken by the next one already.
+ */
+export class SeenVersions {
+  readonly #versions = new Map<string, string[]>()
+
+  add(key: string, version: string): void {
+    const versions = this.#versions.get(key) ?? []
+    this.#versions.delete(key)
+    this.#versions.set(key, [...versions.slice(-(VERSIONS - 1)), version])
+    if (this.#versions.size <= OBJECTS) return
+    const oldest = this.#versions.keys().next()
+    if (!oldest.done) this.#versions.delete(oldest.value)
+  }
+
+  has(key: string, version: string): boolean {
+    return this.#versions.get(key)?.includes(version) ?? false
+  }
+}
