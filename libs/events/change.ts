@@ -109,7 +109,8 @@ export function decodeChange(message: LogMessage): LoggedChange {
 function objectOf(message: LogMessage): KubeObject {
   const event = parsePayload(message) as { object?: KubeObject } | null
   const object = event?.object
-  if (typeof object !== 'object' || object === null || typeof object.metadata !== 'object') {
+  const metadata: unknown = object?.metadata
+  if (typeof object !== 'object' || typeof metadata !== 'object' || metadata === null) {
     throw new EnvelopeError(`message on ${message.subject} holds no watch event with an object`)
   }
   return object
