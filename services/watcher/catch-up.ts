@@ -56,7 +56,7 @@ export async function catchUp(options: CatchUpOptions): Promise<void> {
       await lanes.room(signal)
     }
   }
-  await watch.confirm([...former.values()], resourceVersion, signal)
+  await watch.intake.confirm([...former.values()], resourceVersion, signal)
   await watch.settled(signal)
   log.publishMarker({ tenant: tenant.name, owner: tenant.uid, cluster: cluster.identity, resourceVersion, count })
   await watch.settled(signal)

@@ -1,11 +1,13 @@
-import { errorMessage } from '#libs/kernel'
+import { CausewayError, errorMessage } from '#libs/kernel'
 import { isForbidden, isUnauthorized } from '#libs/kube'
 import type { WatchState } from './status-board.ts'
 
-/** How a failed call to an API is told to operators. */
+/** How a failure is told to operators: that of a call to the API, or one of the log that keeps the list waiting. */
 export function failureState(error: unknown): { state: WatchState; message: string } {
   const isRefused = isUnauthorized(error) || isForbidden(error)
-  return { state: isRefused ? 'unauthorized' : 'unreachable', message: errorMessage(error) }
+  const isOurs = error instanceof CausewayError && !error.code.startsWith('Kube')
+  const state = isRefused ? 'unauthorized' : isOurs ? 'listing' : 'unreachable'
+  return { state, message: errorMessage(error) }
 }
 
 /** The same for a watch that backs off, which gives its reason in words: `GET /api/v1/pods: 401 …`. */

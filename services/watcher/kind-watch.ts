@@ -1,19 +1,17 @@
 import type { Bus, Positions } from '#libs/bus'
 import { type Clock, backoffDelay } from '#libs/kernel'
-import { type ListedEvent, type ObjectEvent, type ReflectorEvent, type StateEvent, reflect } from '#libs/kube'
-import { type KubeObject, resourceToken } from '#libs/kube-model'
+import { type ListedEvent, type ReflectorEvent, type StateEvent, reflect } from '#libs/kube'
+import { resourceToken } from '#libs/kube-model'
 import type { Logger } from '#libs/telemetry'
-import type { Ticket } from './checkpoint-tracker.ts'
 import { ClusterChangedError, type WatchedCluster } from './cluster.ts'
-import { type Verdict, confirmMissing, readOne } from './confirm-missing.ts'
 import { backOffState, failureState } from './failure-state.ts'
-import { KeyedTasks } from './keyed-tasks.ts'
-import { type KindLog, knownOf } from './kind-log.ts'
+import type { KindLog } from './kind-log.ts'
 import type { KindScope } from './kind-scope.ts'
-import { type Known, nameOf } from './known-objects.ts'
 import type { LaneSet } from './lane-set.ts'
 import type { WatcherMetrics } from './metrics.ts'
-import { type WatchPosition, resumeFrom } from './position.ts'
+import { ObjectIntake } from './object-intake.ts'
+import type { WatchPosition } from './position.ts'
+import { PositionKeeper } from './position-keeper.ts'
 import type { WatchState } from './status-board.ts'
 import { untilAborted } from './until-aborted.ts'
 
@@ -42,34 +40,26 @@ export type KindWatchOptions = {
 
 const SAVE_EVERY_MS = 1_000
 const RECHECK_EVERY_MS = 15_000
-/** Objects to be read again that a position holds. A list finds the others. */
-const RECHECK_STORED = 500
 const DRAIN_MS = 5_000
 const RETRY = { baseMs: 500, capMs: 15_000 }
-/** Deletions that are confirmed at once. */
-const PARALLEL_READS = 16
 
 /**
  * One watch, from the API to the log: publishes what the reflector brings, confirms by name what it misses, closes lists
- * with markers and keeps the position. One event at a time; only deletions that must be confirmed overlap, in order per
- * object.
+ * with markers and keeps the position. One event at a time.
  */
 export class KindWatch {
   readonly #options: KindWatchOptions
-  readonly #tasks = new KeyedTasks(PARALLEL_READS)
+  readonly intake: ObjectIntake
+  readonly #keeper: PositionKeeper
   readonly #failure = Promise.withResolvers<never>()
-  /** To be read again by name: no clear answer so far, or without its label. */
-  #recheck = new Map<string, Known>()
   #turn: Promise<unknown> = Promise.resolve()
-  #stored = ''
-  #saving = false
   #lastVersion = ''
   #synced = false
-  /** Whether this owner has not had anything published to it: then nothing may be left out as known. */
-  #republish = false
 
   constructor(options: KindWatchOptions) {
     this.#options = options
+    this.#keeper = new PositionKeeper({ ...options, key: options.scope.positionKey })
+    this.intake = new ObjectIntake({ ...options, onFailure: (error) => this.#fail(error) })
     this.#failure.promise.catch(() => undefined)
   }
 
@@ -83,22 +73,20 @@ export class KindWatch {
    * @throws ClusterChangedError, BusError `Fenced`
    */
   async run(signal: AbortSignal): Promise<void> {
-    const { positions, scope, cluster, log, owner, logCreated, clock, fence } = this.#options
-    const claimed = await positions.claim(scope.positionKey, fence)
-    const now = { cluster: cluster.identity, owner, log: logCreated, time: clock.now() }
-    const resume = resumeFrom(claimed?.value, now)
+    const { cluster, log, fence } = this.#options
+    const resume = await this.#keeper.claim(cluster.identity)
     log.epoch = resume.epoch
     log.idSuffix = resume.idsRemembered && !resume.isNewOwner ? '' : `/${fence}`
-    this.#republish = resume.isNewOwner
-    this.#stored = resume.resourceVersion ?? ''
+    this.intake.republish = resume.isNewOwner
     this.#lastVersion = resume.resourceVersion ?? ''
-    this.#recheck = new Map(resume.recheck.map((known) => [nameOf(known), known]))
+    this.intake.recheck = resume.recheck
     const stop = new AbortController()
     const timers = [
       setInterval(() => void this.#save().catch((error: unknown) => this.#fail(error)), SAVE_EVERY_MS),
       setInterval(() => {
-        if (this.#recheck.size > 0 && this.#synced)
-          this.inTurn(() => this.#checkAgain(signal)).catch((error: unknown) => this.#fail(error))
+        if (!this.#synced || this.intake.recheck.length === 0) return
+        const again = this.inTurn(() => this.intake.confirmAgain(this.#lastVersion, signal))
+        again.catch((error: unknown) => this.#fail(error))
       }, RECHECK_EVERY_MS),
     ]
     try {
@@ -122,26 +110,9 @@ export class KindWatch {
 
   /** Everything handed out so far is in the log. */
   async settled(signal: AbortSignal): Promise<void> {
-    await untilAborted(this.#tasks.idle(), signal)
+    await untilAborted(this.intake.idle(), signal)
     await untilAborted(this.#options.log.tracker.idle(), signal)
     signal.throwIfAborted()
-  }
-
-  /** Reads objects by name and publishes what follows; those without a clear answer are read again from time to time. */
-  async confirm(
-    missing: readonly Known[],
-    resourceVersion: string,
-    signal: AbortSignal,
-  ): Promise<Record<Verdict['found'], number>> {
-    const { cluster, scope, log, lanes } = this.#options
-    const found = { gone: 0, replaced: 0, present: 0, unclear: 0 }
-    for await (const verdicts of confirmMissing({ cluster, resource: scope.resource, missing, signal })) {
-      signal.throwIfAborted()
-      for (const known of log.settleVerdicts(verdicts, resourceVersion)) this.#recheck.set(nameOf(known), known)
-      for (const verdict of verdicts) found[verdict.found]++
-      await lanes.room(signal)
-    }
-    return found
   }
 
   async #follow(checkpoint: string | undefined, signal: AbortSignal): Promise<void> {
@@ -164,7 +135,7 @@ export class KindWatch {
     for await (const event of events) {
       if (signal.aborted) return
       await this.inTurn(() => this.#handle(event, signal))
-      await this.#tasks.room()
+      await this.intake.room()
       await lanes.room(signal)
     }
   }
@@ -183,7 +154,8 @@ export class KindWatch {
       case 'ADDED':
       case 'MODIFIED':
       case 'DELETED':
-        return this.#onObject(event, signal)
+        if (!event.initial) this.#lastVersion = event.object.metadata.resourceVersion
+        return this.intake.take(event, signal)
     }
   }
 
@@ -212,81 +184,6 @@ export class KindWatch {
     }
   }
 
-  #onObject(event: ObjectEvent, signal: AbortSignal): void {
-    const { scope, log } = this.#options
-    const { object, type, initial } = event
-    const ticket = log.tracker.begin(initial ? undefined : object.metadata.resourceVersion)
-    if (!initial) this.#lastVersion = object.metadata.resourceVersion
-    const tenant = scope.attribute(object) ?? this.#formerTenant(object)
-    if (tenant === undefined) {
-      ticket.settle()
-      return
-    }
-    const known = knownOf(tenant, object)
-    const mustConfirm = type === 'DELETED' && scope.labelSelector !== undefined && !isSurelyGone(object)
-    const name = nameOf(known)
-    if (!mustConfirm && !this.#tasks.isBusy(name)) {
-      this.#publish(event, known, ticket)
-      return
-    }
-    const task = this.#tasks.run(name, async () => {
-      if (mustConfirm) await this.#publishConfirmed(event, { known, ticket, signal })
-      else this.#publish(event, known, ticket)
-    })
-    task.catch((error: unknown) => {
-      if (!signal.aborted) this.#fail(error)
-    })
-  }
-
-  #publish(event: ObjectEvent, known: Known, ticket: Ticket): void {
-    const { log } = this.#options
-    const before = log.known?.get(known)
-    if (before !== undefined && before.uid !== known.uid) {
-      // The name has another object now: that the former is gone was missed.
-      if (event.type === 'DELETED') {
-        ticket.settle()
-        return
-      }
-      log.publishGone(before, known.resourceVersion)
-    } else if (event.initial && !this.#republish && before?.resourceVersion === known.resourceVersion) {
-      ticket.settle()
-      return
-    }
-    const { type, object, raw, observedAt } = event
-    if (type === 'DELETED') this.#recheck.delete(nameOf(known))
-    log.publish({ type, known, object, raw, observedAt }, ticket)
-  }
-
-  /**
-   * For a watch with a selector, an object that lost its label is deleted, too. Only a live read can tell; the position
-   * stays before the event until there is an answer.
-   */
-  async #publishConfirmed(
-    event: ObjectEvent,
-    { known, ticket, signal }: { known: Known; ticket: Ticket; signal: AbortSignal },
-  ): Promise<void> {
-    const { cluster, scope, log, clock, random } = this.#options
-    for (let attempt = 0; !signal.aborted; attempt++) {
-      const verdict = await readOne({ cluster, resource: scope.resource, known, signal })
-      if (verdict.found === 'present') {
-        log.publishRead(known.tenant, verdict.object, 'MODIFIED', ticket)
-        this.#recheck.set(nameOf(known), knownOf(known.tenant, verdict.object))
-        return
-      }
-      if (verdict.found !== 'unclear') return this.#publish(event, known, ticket)
-      await clock.sleep(backoffDelay(RETRY, attempt, random), signal)
-    }
-  }
-
-  /** Whose an object was as it was published last, for one that has been relabelled. */
-  #formerTenant(object: KubeObject): string | undefined {
-    const { scope, log } = this.#options
-    if (scope.labelSelector === undefined) return undefined
-    const known = log.known?.get(knownOf('', object))
-    const isOwner = scope.owners().some(({ tenant }) => tenant === known?.tenant)
-    return known?.uid === object.metadata.uid && isOwner ? known?.tenant : undefined
-  }
-
   async #closeList(listed: ListedEvent, signal: AbortSignal): Promise<void> {
     const { log, scope, metrics, logger, cluster, hooks } = this.#options
     const resource = resourceToken(scope.resource)
@@ -301,7 +198,7 @@ export class KindWatch {
       const isMass = (listed.count === 0 && before >= 10) || (before >= 20 && missing.length * 2 > before)
       const fields = { cluster: cluster.name, resource, known: before, missing: missing.length }
       if (isMass) logger.warn(fields, 'a list misses most of what was known; each object is read by name')
-      const found = await this.confirm(missing, listed.resourceVersion, signal)
+      const found = await this.intake.confirm(missing, listed.resourceVersion, signal)
       if (found.present > 0 || found.unclear > 0)
         logger.warn({ ...fields, ...found }, 'a list left out objects that are there')
     }
@@ -313,21 +210,9 @@ export class KindWatch {
         log.publishMarker({ tenant, owner, cluster: cluster.identity, resourceVersion, count })
       }
     }
-    this.#republish = false
+    this.intake.republish = false
     log.tracker.begin(listed.resourceVersion).settle()
     await this.settled(signal)
-  }
-
-  async #checkAgain(signal: AbortSignal): Promise<void> {
-    if (this.#recheck.size === 0 || signal.aborted || !this.#synced) return
-    const due = [...this.#recheck.values()]
-    this.#recheck = new Map()
-    await this.#tasks.idle()
-    try {
-      await this.confirm(due, this.#lastVersion, signal)
-    } catch (error) {
-      if (!signal.aborted) throw error
-    }
   }
 
   /** Waits until the cluster has said who it is. */
@@ -346,22 +231,14 @@ export class KindWatch {
     }
   }
 
-  async #save(): Promise<void> {
-    const { positions, scope, log, cluster, owner, logCreated, clock, fence, held } = this.#options
-    const resourceVersion = log.tracker.safe
-    if (this.#saving || resourceVersion === undefined || resourceVersion === this.#stored || !held()) return
-    this.#saving = true
-    try {
-      const place = { resourceVersion, epoch: log.epoch, cluster: cluster.identity, owner, log: logCreated }
-      const recheck = [...this.#recheck.values()].slice(0, RECHECK_STORED)
-      await positions.store(scope.positionKey, { fence, value: { ...place, storedAt: clock.now(), recheck } })
-      this.#stored = resourceVersion
-    } catch (error) {
-      if ((error as { code?: string }).code !== 'KvFailed') throw error
-      this.#options.logger.warn({ position: scope.positionKey, err: error }, 'position could not be stored')
-    } finally {
-      this.#saving = false
-    }
+  #save(): Promise<void> {
+    const { log, cluster } = this.#options
+    return this.#keeper.save({
+      resourceVersion: log.tracker.safe,
+      epoch: log.epoch,
+      cluster: cluster.identity,
+      recheck: this.intake.recheck,
+    })
   }
 
   async #drain(): Promise<void> {
@@ -373,10 +250,4 @@ export class KindWatch {
   #fail(error: unknown): void {
     this.#failure.reject(error)
   }
-}
-
-/** The object's own last state says that nothing keeps it any longer. */
-function isSurelyGone(object: KubeObject): boolean {
-  const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = object.metadata
-  return deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0 && finalizers.length === 0
 }

@@ -3,10 +3,11 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Bus, connectBus, readOrdered } from '#libs/bus'
+import { jetstreamManager } from '@nats-io/jetstream'
+import { type Bus, connectBus, ensureStreams, readOrdered } from '#libs/bus'
 import { startTestNats } from '#libs/bus/testing'
 import { type PipelineConfig, pipelineEnv } from '#libs/config'
-import { HEADERS, type LoggedChange, decodeChange } from '#libs/events'
+import { HEADERS, type LoggedChange, decodeChange, streamDeclarations } from '#libs/events'
 import { systemClock } from '#libs/kernel'
 import { type KubeClient, createKubeClient, loadClusterConfig } from '#libs/kube'
 import { type RoleContext, openRoleContext, openTenantRegistry } from '#libs/runtime'
@@ -20,7 +21,7 @@ export type StoredMessage = LoggedChange & { id: string; text: string }
 /** A log, clusters, and a registry; watchers are started by the tests. */
 export type WatcherFixture = Awaited<ReturnType<typeof startFixture>>
 
-export async function startFixture(clusters: string[]) {
+export async function startFixture(clusters: string[], options: { leaseTtlMs?: number } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'causeway-watcher-'))
   const nats = await startTestNats()
   const logger = createLogger({ service: 'test', level: process.env['TEST_LOG_LEVEL'] ?? 'silent' })
@@ -29,7 +30,10 @@ export async function startFixture(clusters: string[]) {
     clusters: Object.fromEntries(clusters.map((name) => [name, { controllers: false }])),
     logger,
   })
-  const bus = await connectBus({ servers: nats.url, name: 'test' })
+  const connection = await connectBus({ servers: nats.url, name: 'test' })
+  // A server that has just started may swallow requests: better asked again soon.
+  const bus: Bus = { ...connection, manager: await jetstreamManager(connection.nats, { timeout: 1_000 }) }
+  await ensureStreams(bus, streamDeclarations())
   const registry = await openTenantRegistry(bus, 1)
   const clients: KubeClient[] = []
   const running = new Set<{ close(): Promise<void> }>()
@@ -42,7 +46,7 @@ export async function startFixture(clusters: string[]) {
     dataDir: join(folder, 'services'),
     keyRingFile: join(folder, 'keys.json'),
     instance,
-    leaseTtlMs: 1_000,
+    leaseTtlMs: options.leaseTtlMs ?? 1_000,
     http: { host: '127.0.0.1', port: 0 },
     log: { level: 'warn' },
   })
@@ -72,6 +76,7 @@ export async function startFixture(clusters: string[]) {
     return handle
   }
   return {
+    folder,
     nats,
     bus,
     apiserver,
@@ -93,8 +98,8 @@ export async function startFixture(clusters: string[]) {
         },
       }
     },
-    register: async (name: string, cluster = name, uid = `uid-${name}`) => {
-      const kubeconfig = apiserver.kubeconfigFile(cluster)
+    register: async (name: string, kubeconfig = apiserver.kubeconfigFile(name)) => {
+      const uid = `uid-${name}`
       await registry.put({ name, uid, hostNamespace: `causeway-${name}`, kubeconfig })
     },
     changes: () => readChanges(bus),

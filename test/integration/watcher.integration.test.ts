@@ -115,7 +115,7 @@ test('deletions that the history no longer tells of are found by a list and conf
   await fixture.register('team-a')
   const first = await fixture.watcher('w1')
   await expect.poll(() => first.role.notReady(), { timeout: 15_000 }).toEqual([])
-  const kept = await virtual.create(configmaps, { namespace: 'default' }, configmap('kept'))
+  await virtual.create(configmaps, { namespace: 'default' }, configmap('kept'))
   const gone = await virtual.create(configmaps, { namespace: 'default' }, configmap('gone'))
   const remade = await virtual.create(configmaps, { namespace: 'default' }, configmap('remade'))
   await expect.poll(() => of('remade')).toHaveLength(1)
@@ -133,11 +133,10 @@ test('deletions that the history no longer tells of are found by a list and conf
     .poll(async () => (await of('remade')).map((each) => each.split(' ')[0]))
     .toEqual(['ADDED', 'DELETED', 'ADDED'])
   const deletions = (await fixture.changes()).filter((change) => change.type === 'DELETED')
-  expect(deletions.map((change) => change.uid).toSorted()).toEqual(
-    [gone, remade].map(({ metadata }) => metadata.uid).toSorted(),
+  expect(new Set(deletions.map((change) => change.uid))).toEqual(
+    new Set([gone, remade].map(({ metadata }) => metadata.uid)),
   )
   expect(await of('kept')).toHaveLength(1)
-  expect(kept.metadata.uid).toBeDefined()
 })
 
 test('host objects come from the tenant’s namespace only, and those there before it was registered', async () => {

@@ -1,0 +1,216 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { KubeObject } from '#libs/kube-model'
+import {
+  type FakeApiServer,
+  type Reply,
+  eventLine,
+  jsonReply,
+  listReply,
+  startFakeApiServer,
+  statusReply,
+  streamReply,
+} from '#libs/kube/testing'
+import { type WatcherFixture, startFixture } from './watcher-fixture.ts'
+
+/** What the scripted cluster answers; the tests change it. */
+type Scripted = {
+  identity: Reply
+  listed: KubeObject[]
+  /** By name. */
+  readable: Map<string, KubeObject>
+  /** Answer to reads of what is not in `readable`. */
+  unreadable: (name: string) => Reply
+  /** Answer to watches of ConfigMaps. */
+  watch: Reply
+}
+
+const notFound = (name: string): Reply =>
+  statusReply(404, { reason: 'NotFound', details: { name, kind: 'configmaps' } })
+const hold = streamReply([], 'hold')
+const expired = statusReply(410, { reason: 'Expired' })
+const configmap = (name: string, uid = `uid-${name}`): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, namespace: 'default', uid, resourceVersion: '5' },
+})
+
+let fixture: WatcherFixture
+let fake: FakeApiServer
+let cluster: Scripted
+
+beforeEach(async () => {
+  // Long leases: they outlive a log that is away for a moment.
+  fixture = await startFixture(['host'], { leaseTtlMs: 10_000 })
+  await fixture.registry.setHost({ kubeconfig: fixture.apiserver.kubeconfigFile('host') })
+  fake = await startFakeApiServer()
+  cluster = {
+    identity: jsonReply({ metadata: { name: 'kube-system', uid: 'cluster-1' } }),
+    listed: Array.from({ length: 12 }, (_, index) => configmap(`cm-${index}`)),
+    readable: new Map(),
+    unreadable: notFound,
+    watch: hold,
+  }
+  const answer: Reply = (response, request) => {
+    const url = new URL(request.url ?? '/', 'http://fake')
+    const reply = (): Reply => {
+      const isOurs = url.pathname.includes('/configmaps')
+      if (url.searchParams.has('watch')) return isOurs ? cluster.watch : hold
+      if (url.searchParams.has('limit')) return listReply(isOurs ? cluster.listed : [], { resourceVersion: '9' })
+      if (url.pathname.endsWith('/namespaces/kube-system')) return cluster.identity
+      const name = url.pathname.split('/').at(-1) ?? ''
+      const object = cluster.readable.get(name)
+      return object === undefined ? cluster.unreadable(name) : jsonReply(object)
+    }
+    reply()(response, request)
+  }
+  for (const kind of ['list', 'watch', 'other'] as const)
+    fake.script(kind, ...Array.from({ length: 2_000 }, () => answer))
+  const kubeconfig = join(fixture.folder, 'fake.yaml')
+  writeFileSync(
+    kubeconfig,
+    JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'Config',
+      clusters: [{ name: 'fake', cluster: { server: fake.url } }],
+      users: [{ name: 'fake', user: { token: 'secret-token' } }],
+      contexts: [{ name: 'fake', context: { cluster: 'fake', user: 'fake' } }],
+      'current-context': 'fake',
+    }),
+  )
+  await fixture.register('team-f', kubeconfig)
+})
+afterEach(async () => {
+  await fixture.close()
+  await fake.close()
+})
+
+const changes = async () =>
+  (await fixture.changes()).filter(({ key }) => key.resource === 'configmaps' && key.side === 'virtual')
+const count = async (type: string) => (await changes()).filter((change) => change.type === type).length
+
+/** Runs a watcher until it has closed one more list of ConfigMaps. */
+async function listOnce(instance: string): Promise<void> {
+  const before = await count('SYNCED')
+  const watcher = await fixture.watcher(instance)
+  await expect.poll(() => count('SYNCED'), { timeout: 15_000 }).toBe(before + 1)
+  await expect.poll(() => watcher.role.notReady(), { timeout: 15_000 }).toEqual([])
+  await watcher.close()
+}
+
+/** The next watch finds its history compacted, the one after the list that follows is quiet. */
+function expireOnce(): void {
+  cluster.watch = (response, request) => {
+    cluster.watch = hold
+    expired(response, request)
+  }
+}
+
+test('an empty list deletes nothing that a live read finds', async () => {
+  await listOnce('w1')
+  expect(await count('ADDED')).toBe(12)
+  for (const object of cluster.listed) cluster.readable.set(object.metadata.name ?? '', object)
+  cluster.listed = []
+  expireOnce()
+  await listOnce('w2')
+  expect(await count('DELETED')).toBe(0)
+})
+
+test('an empty list deletes nothing while reads fail, or while another cluster answers', async () => {
+  await listOnce('w1')
+  cluster.listed = []
+  cluster.unreadable = () => statusReply(503)
+  expireOnce()
+  await listOnce('w2')
+  expect(await count('DELETED')).toBe(0)
+
+  // The identity is right when the list begins, and another before the first read is.
+  cluster.unreadable = notFound
+  const right = cluster.identity
+  cluster.watch = (response, request) => {
+    cluster.watch = hold
+    const { listed } = cluster
+    Object.defineProperty(cluster, 'listed', {
+      configurable: true,
+      get: () => {
+        cluster.identity = jsonReply({ metadata: { name: 'kube-system', uid: 'cluster-2' } })
+        return listed
+      },
+    })
+    expired(response, request)
+  }
+  const watcher = await fixture.watcher('w3')
+  await expect
+    .poll(() => watcher.role.statuses().filter(({ state }) => state === 'cluster-changed').length, { timeout: 15_000 })
+    .toBe(6)
+  await watcher.close()
+  expect(await count('DELETED')).toBe(0)
+  Object.defineProperty(cluster, 'listed', { value: [], writable: true, configurable: true })
+  cluster.identity = right
+})
+
+test('what live reads do not find in the same cluster is published as deleted, once', async () => {
+  await listOnce('w1')
+  cluster.listed = [configmap('cm-0'), configmap('cm-1', 'uid-new')]
+  expireOnce()
+  await listOnce('w2')
+  const all = await changes()
+  const gone = all.filter((change) => change.type === 'DELETED')
+  expect(gone.map((change) => change.uid).toSorted()).toEqual(
+    Array.from({ length: 11 }, (_, index) => `uid-cm-${index + 1}`).toSorted(),
+  )
+  const names = all.filter(({ key }) => key.name === 'cm-1').map((change) => `${change.type} ${change.uid}`)
+  expect(names).toEqual(['ADDED uid-cm-1', 'DELETED uid-cm-1', 'ADDED uid-new'])
+  const marker = all.findLastIndex((change) => change.type === 'SYNCED')
+  expect(marker).toBe(all.length - 1)
+  // What is listed unchanged is in the log already.
+  expect(all.filter(({ key }) => key.name === 'cm-0')).toHaveLength(1)
+})
+
+test('an API that refuses us is told as such and keeps nobody from being ready', async () => {
+  cluster.identity = statusReply(401)
+  const { role, context } = await fixture.watcher()
+  await expect.poll(() => role.statuses().filter(({ state }) => state === 'unauthorized').length).toBe(6)
+  await expect.poll(() => role.notReady(), { timeout: 15_000 }).toEqual([])
+  const { openKv } = await import('#libs/bus')
+  const statuses = await openKv(context.bus, { bucket: 'causeway-status' })
+  await expect
+    .poll(async () => (await statuses.get('tenant.team-f'))?.value)
+    .toMatchObject({ state: 'unauthorized', message: expect.stringContaining('401') })
+  expect((await statuses.get('host'))?.value).toMatchObject({ state: 'synced' })
+})
+
+test('while the log is away changes coalesce, and none is lost', async () => {
+  cluster.listed = []
+  const lines = Array.from({ length: 3_000 }, (_, index) =>
+    eventLine('MODIFIED', {
+      ...configmap(`hot-${index % 10}`),
+      metadata: { ...configmap(`hot-${index % 10}`).metadata, resourceVersion: String(100 + index) },
+    }),
+  )
+  const go = Promise.withResolvers<void>()
+  cluster.watch = (response, request) => {
+    cluster.watch = hold
+    void go.promise.then(() => streamReply([lines.join('')], 'hold')(response, request))
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.flushHeaders()
+    response.writeHead = (() => response) as typeof response.writeHead
+  }
+  const { role, context } = await fixture.watcher()
+  await expect.poll(() => role.notReady(), { timeout: 15_000 }).toEqual([])
+  await expect.poll(() => count('SYNCED')).toBe(1)
+  await fixture.nats.kill()
+  go.resolve()
+  const taken = /causeway_watcher_events_total\{.*resource="configmaps",type="MODIFIED"\} (\d+)/
+  await expect.poll(async () => Number(taken.exec(await context.metrics.metrics())?.[1])).toBe(lines.length)
+  await fixture.nats.restart()
+  const last = async () =>
+    Object.fromEntries((await changes()).map((change) => [change.key.name, change.resourceVersion]))
+  await expect
+    .poll(last, { timeout: 20_000, interval: 500 })
+    .toMatchObject(
+      Object.fromEntries(Array.from({ length: 10 }, (_, index) => [`hot-${index}`, String(3_090 + index)])),
+    )
+  expect((await changes()).length).toBeLessThan(600)
+})
