@@ -58,6 +58,8 @@ export async function catchUp(options: CatchUpOptions): Promise<void> {
   }
   await watch.intake.confirm([...former.values()], resourceVersion, signal)
   await watch.settled(signal)
-  log.publishMarker({ tenant: tenant.name, owner: tenant.uid, cluster: cluster.identity, resourceVersion, count })
+  // A host on which nothing happens has one version for many lists.
+  const marker = { tenant: tenant.name, owner: tenant.uid, cluster: cluster.identity, resourceVersion, count }
+  log.publishMarker(marker, { unique: true })
   await watch.settled(signal)
 }

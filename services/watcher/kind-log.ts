@@ -34,7 +34,7 @@ export class KindLog {
   /** Grows with every list. */
   epoch = 0
   /**
-   * Whether ids of this run differ from those of runs before. A resumed run repeats what came after its position; were
+   * Makes the message ids of this run differ from those of runs before, where it must. A resumed run repeats what came after its position; were
    * only the younger half of that dropped as doubles, the log would end with an older state.
    */
   idSuffix = ''
@@ -160,13 +160,10 @@ export class KindLog {
   }
 
   /** Publishes the marker that closes a list for a tenant. Everything of the list must be safe by now. */
-  publishMarker(marker: {
-    tenant: string
-    owner: string
-    cluster: string
-    resourceVersion: string
-    count: number
-  }): void {
+  publishMarker(
+    marker: { tenant: string; owner: string; cluster: string; resourceVersion: string; count: number },
+    options: { unique?: boolean } = {},
+  ): void {
     const { lanes, clock } = this.#options
     const message = markerMessage(this.#context, { ...marker, epoch: this.epoch, observedAt: clock.now() })
     const ticket = this.tracker.begin(undefined)
@@ -174,7 +171,7 @@ export class KindLog {
       subject: message.subject,
       uid: marker.cluster,
       isDeletion: false,
-      message,
+      message: options.unique === true ? withUniqueId(message) : message,
       settle: () => ticket.settle(),
     })
   }

@@ -76,7 +76,7 @@ export class KindWatch {
     const { cluster, log, fence } = this.#options
     const resume = await this.#keeper.claim(cluster.identity)
     log.epoch = resume.epoch
-    log.idSuffix = resume.idsRemembered && !resume.isNewOwner ? '' : `/${fence}`
+    log.idSuffix = resume.idsRemembered && !resume.isNewOwner ? '' : `/${fence}-${resume.epoch}`
     this.intake.republish = resume.isNewOwner
     this.#lastVersion = resume.resourceVersion ?? ''
     this.intake.recheck = resume.recheck

@@ -5,7 +5,7 @@ import { superviseCluster } from './supervise-cluster.ts'
 import type { Ownership, WatcherParts } from './watcher-parts.ts'
 
 /** What is watched on the host: copies of tenants' objects, by their label. */
-export const HOST_KINDS = [RESOURCES.pods, RESOURCES.configmaps, RESOURCES.secrets, RESOURCES.services] as const
+const HOST_KINDS = [RESOURCES.pods, RESOURCES.configmaps, RESOURCES.secrets, RESOURCES.services] as const
 
 /** Watches the host until the signal aborts: one watch per kind, however many tenants there are. */
 export async function watchHost(parts: WatcherParts, owned: Ownership): Promise<void> {

@@ -10,7 +10,7 @@ import { superviseCluster } from './supervise-cluster.ts'
 import type { Ownership, WatcherParts } from './watcher-parts.ts'
 
 /** What is watched in a tenant's cluster. */
-export const VIRTUAL_KINDS = [
+const VIRTUAL_KINDS = [
   RESOURCES.namespaces,
   RESOURCES.pods,
   RESOURCES.configmaps,

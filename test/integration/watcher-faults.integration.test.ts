@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { openKv } from '#libs/bus'
 import type { KubeObject } from '#libs/kube-model'
 import {
   type FakeApiServer,
@@ -173,7 +174,6 @@ test('an API that refuses us is told as such and keeps nobody from being ready',
   const { role, context } = await fixture.watcher()
   await expect.poll(() => role.statuses().filter(({ state }) => state === 'unauthorized').length).toBe(6)
   await expect.poll(() => role.notReady(), { timeout: 15_000 }).toEqual([])
-  const { openKv } = await import('#libs/bus')
   const statuses = await openKv(context.bus, { bucket: 'causeway-status' })
   await expect
     .poll(async () => (await statuses.get('tenant.team-f'))?.value)

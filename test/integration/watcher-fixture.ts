@@ -98,8 +98,7 @@ export async function startFixture(clusters: string[], options: { leaseTtlMs?: n
         },
       }
     },
-    register: async (name: string, kubeconfig = apiserver.kubeconfigFile(name)) => {
-      const uid = `uid-${name}`
+    register: async (name: string, kubeconfig = apiserver.kubeconfigFile(name), uid = `uid-${name}`) => {
       await registry.put({ name, uid, hostNamespace: `causeway-${name}`, kubeconfig })
     },
     changes: () => readChanges(bus),
@@ -116,7 +115,7 @@ export async function startFixture(clusters: string[], options: { leaseTtlMs?: n
 }
 
 /** All there is in CHANGES, in order. */
-export async function readChanges(bus: Bus): Promise<StoredMessage[]> {
+async function readChanges(bus: Bus): Promise<StoredMessage[]> {
   const { state } = await bus.manager.streams.info('CHANGES')
   const changes: StoredMessage[] = []
   if (state.messages === 0) return changes

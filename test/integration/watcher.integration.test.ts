@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { openKv } from '#libs/bus'
 import { RESOURCES } from '#libs/kube-model'
 import type { KubeClient } from '#libs/kube'
 import { type StoredMessage, type WatcherFixture, startFixture } from './watcher-fixture.ts'
@@ -228,8 +229,26 @@ test('another cluster behind the kubeconfig stops the tenant, until its identity
   await expect.poll(() => role.notReady().join(), { timeout: 15_000 }).toMatch(/cluster-changed/)
   expect(await of('web')).toHaveLength(1)
 
-  const { openKv } = await import('#libs/bus')
   const identities = await openKv(context.bus, { bucket: 'causeway-identities' })
   await identities.delete('tenant.team-a.uid-team-a')
   await expect.poll(async () => (await of('web')).at(-1), { timeout: 20_000 }).toContain('DELETED')
+})
+
+test('a tenant that is registered anew is published anew, both sides', async () => {
+  await fixture.register('team-a')
+  await makeNamespace(host, 'causeway-team-a')
+  await virtual.create(configmaps, { namespace: 'default' }, configmap('mine'))
+  await host.create(configmaps, { namespace: 'causeway-team-a' }, copyFor('team-a', 'copy'))
+  const { role } = await fixture.watcher()
+  await expect.poll(() => role.notReady(), { timeout: 15_000 }).toEqual([])
+  for (const uid of ['second', 'third']) {
+    const before = (await of('copy')).length
+    await fixture.registry.remove('team-a')
+    await fixture.register('team-a', fixture.apiserver.kubeconfigFile('team-a'), uid)
+    await expect.poll(() => of('copy'), { timeout: 15_000 }).toHaveLength(before + 1)
+    await expect.poll(() => of('mine'), { timeout: 15_000 }).toHaveLength(before + 1)
+    const markers = async () =>
+      (await fixture.changes()).filter(({ type, text }) => type === 'SYNCED' && text.includes(`"owner":"${uid}"`))
+    await expect.poll(async () => (await markers()).length, { timeout: 15_000 }).toBe(10)
+  }
 })
