@@ -67,6 +67,12 @@ export async function bringUp(options: BringUpOptions): Promise<Up> {
 async function bringUpOn(stack: CloseStack, options: BringUpOptions): Promise<Up> {
   const { plan, folder, progress, signal } = options
   const last = folder.ports()
+  // Set once all is up: before that there is nothing to store.
+  let storeRunning = (): void => undefined
+  const onRestart = (what: string): void => {
+    progress(what)
+    storeRunning()
+  }
 
   progress('starting NATS with JetStream')
   const natsPort = await choosePort({ flag: '--nats-port', asked: options.natsPort, last: last.nats })
@@ -74,11 +80,11 @@ async function bringUpOn(stack: CloseStack, options: BringUpOptions): Promise<Up
     dataDir: folder.path('nats'),
     port: natsPort,
     clock: systemClock,
-    onRestart: progress,
+    onRestart,
   })
   stack.push(() => nats.stop())
 
-  const apiserver = await startApiserver(options, last.apiserver)
+  const apiserver = await startApiserver(options, { lastPort: last.apiserver, onRestart })
   if (apiserver !== undefined) stack.push(() => apiserver.child.stop())
   folder.storePorts({ nats: natsPort, ...(apiserver === undefined ? {} : { apiserver: apiserver.port }) })
 
@@ -116,14 +122,7 @@ async function bringUpOn(stack: CloseStack, options: BringUpOptions): Promise<Up
       : undefined
   const start = options.separate ? startSeparately : startInProcess
   progress(`starting watcher, translator, writer${options.separate ? ', each a process of its own' : ''}`)
-  const pipeline = await start({
-    config,
-    folder,
-    simulated,
-    progress,
-    signal,
-    onRestart: () => folder.storeRunning(info()),
-  })
+  const pipeline = await start({ config, folder, simulated, onRestart, signal })
   stack.push(() => pipeline.close())
 
   const info = (): RunningInfo => ({
@@ -139,14 +138,15 @@ async function bringUpOn(stack: CloseStack, options: BringUpOptions): Promise<Up
       ...pipeline.pids(),
     },
   })
-  folder.storeRunning(info())
+  storeRunning = () => folder.storeRunning(info())
+  storeRunning()
   return { bus, tenants, hostClient, pipeline, info, close: () => stack.close() }
 }
 
 /** The embedded clusters, if the plan has any: in a process of their own, as real ones would be. */
 async function startApiserver(
   options: BringUpOptions,
-  lastPort: number | undefined,
+  { lastPort, onRestart }: { lastPort: number | undefined; onRestart: (what: string) => void },
 ): Promise<{ child: ChildService; port: number; url: string } | undefined> {
   const { plan, folder, progress } = options
   const embedded = plan.tenants.filter((tenant) => tenant.kubeconfig === undefined)
@@ -163,7 +163,7 @@ async function startApiserver(
     logFile: folder.path('logs', 'apiserver.log'),
     readyLine: true,
     clock: systemClock,
-    onRestart: (why) => progress(why),
+    onRestart,
   })
   return { child, port, url: `https://127.0.0.1:${port}` }
 }

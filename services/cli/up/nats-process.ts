@@ -14,7 +14,7 @@ export async function startNatsProcess(options: {
   dataDir: string
   port: number
   clock: Clock
-  /** Told of every end that was not asked for, and of failed restarts. */
+  /** Told of every end that was not asked for, and of what came of the restart. */
   onRestart: (why: string) => void
 }): Promise<NatsProcess> {
   const { dataDir, port, clock, onRestart } = options
@@ -32,6 +32,7 @@ export async function startNatsProcess(options: {
         )
         server = await startNatsServer({ dataDir, port })
         failures = 0
+        onRestart('nats-server runs again')
       } catch (error) {
         failures++
         if (!stopping.signal.aborted) onRestart(`nats-server could not be started: ${errorMessage(error)}`)

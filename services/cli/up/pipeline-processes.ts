@@ -14,9 +14,8 @@ export type PipelineOptions = {
   folder: DataFolder
   /** Absent for a host that has nodes of its own. */
   simulated: SimulatedNodesPlan | undefined
-  progress: (step: string) => void
-  /** Told when a process has another pid. */
-  onRestart: () => void
+  /** Told, in words, when a process has ended and when it runs again under another pid. */
+  onRestart: (what: string) => void
   signal: AbortSignal
 }
 
@@ -73,7 +72,7 @@ export async function startInProcess(options: PipelineOptions): Promise<Pipeline
 
 /** Runs each role in a process of its own, started again when it dies. */
 export async function startSeparately(options: PipelineOptions): Promise<PipelineProcesses> {
-  const { config, folder, simulated, progress, onRestart } = options
+  const { config, folder, simulated, onRestart } = options
   const stack = new CloseStack()
   const children = new Map<string, ChildService>()
   const modules: [name: string, args: string[]][] = Object.keys(PIPELINE_ROLES).map((name) => [name, []])
@@ -90,10 +89,7 @@ export async function startSeparately(options: PipelineOptions): Promise<Pipelin
         env: pipelineEnv({ ...config, log: { level: config.log.level } }),
         logFile,
         clock: systemClock,
-        onRestart: (why) => {
-          progress(why)
-          onRestart()
-        },
+        onRestart,
       })
       children.set(name, child)
       stack.push(() => child.stop())
