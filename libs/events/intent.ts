@@ -29,7 +29,13 @@ export type Write =
   | { op: 'create'; body: KubeObject }
   | { op: 'patch'; patchType: PatchType; body: JsonObject | JsonObject[]; uid: string; subresource?: 'status' }
   | { op: 'bind'; node: string; uid: string }
-  | { op: 'delete'; uid: string; gracePeriodSeconds?: number; proof: DeleteProof }
+  | { op: 'delete'; uid: string; resourceVersion?: string; gracePeriodSeconds?: number; proof: DeleteProof }
+  /**
+   * Makes a tenant's object anew because fields that cannot be changed must change: the one with this `uid` is deleted,
+   * in no other state than `resourceVersion`, and `body` created. In between, `copy`, its host copy, keeps the body.
+   * Without `resourceVersion` the deletion has been made, and only the creation is left.
+   */
+  | { op: 'replace'; body: KubeObject; uid: string; resourceVersion?: string; copy: { name: string; uid: string } }
   /** An Event on a tenant's object: created, or its count raised. */
   | { op: 'announce'; body: KubeObject }
 

@@ -4,6 +4,7 @@ import type { Decision, Rule } from './decision.ts'
 import { asObject } from './json.ts'
 import type { Kind } from './kind.ts'
 import { Pair, hostTarget, isShorter } from './pair.ts'
+import { replacementOn } from './replacement.ts'
 import { SWITCHES, stampedUid } from './stamps.ts'
 import type { View } from './view.ts'
 
@@ -37,6 +38,11 @@ function withoutVirtual(pair: Pair): Decision[] {
   const host = pair.copy
   if (host === undefined) return []
   const gone = pair.view.virtual.gone
+  const replacement = replacementOn(host)
+  const isKnown = gone !== undefined || pair.view.related.synced('virtual', pair.view.key.resource)
+  if (replacement !== undefined && isKnown && (gone === undefined || gone.uid === replacement.uid)) {
+    return [pair.finishReplacement(replacement, host)]
+  }
   if (gone !== undefined && gone.uid === stampedUid(host)) {
     return pair.deleteHost(host, 'virtualGone', { proof: { kind: 'tombstone', seq: gone.seq } })
   }
@@ -65,8 +71,15 @@ function virtualTerminating(pair: Pair, virtual: KubeObject): Decision[] {
   const { view, kind } = pair
   const proof: DeleteProof = { kind: 'state', seq: view.virtual.seq }
   const host = pair.copy
-  if (kind.lifecycle === 'plain')
-    return host === undefined ? [] : pair.deleteHost(host, 'virtualTerminating', { proof })
+  if (kind.lifecycle === 'plain') {
+    if (host === undefined) return []
+    const replacement = replacementOn(host)
+    // We deleted it, and its finalizers keep it for a while.
+    if (replacement !== undefined && replacement.uid === virtual.metadata.uid) {
+      return [pair.finishReplacement(replacement, host)]
+    }
+    return pair.deleteHost(host, 'virtualTerminating', { proof })
+  }
   if (host === undefined) return removeVirtual(pair, virtual, 'virtualTerminating')
   if (stampedUid(host) !== virtual.metadata.uid) return pair.deleteHost(host, 'virtualReplaced', { proof })
   const decisions = pair.deleteHost(host, 'virtualTerminating', {
@@ -136,10 +149,13 @@ function both(pair: Pair, virtual: KubeObject, host: KubeObject): Decision[] {
     return []
   }
   const paused = virtual.metadata.annotations?.[SWITCHES.pause] === 'true'
-  return kind
-    .reconcile(pair.input(virtual, host))
+  const input = pair.input(virtual, host)
+  const writes = kind
+    .reconcile(input)
     .filter(({ side }) => !paused || side === 'virtual')
     .map((change) => pair.fromKind(change))
+  const disagreement = kind.disagreement?.(input)
+  return disagreement === undefined ? writes : [...writes, { kind: 'reject', ...disagreement }]
 }
 
 /** Takes the tenant's pod away once its host copy is gone: grace 0, since nothing runs any more. */

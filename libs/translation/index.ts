@@ -13,5 +13,7 @@ export {
   kindFor,
   referencesOf,
 } from './registry.ts'
+export { replacementMark, replacementOn } from './replacement.ts'
+export type { Replacement } from './replacement.ts'
 export { ANNOTATIONS, LABELS, OWN_PREFIX, SWITCHES, isCopyOf, isOurs, stampedUid, virtualRefOf } from './stamps.ts'
 export type { Presence, Related, TenantContext, Tombstone, View } from './view.ts'

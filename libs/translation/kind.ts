@@ -43,6 +43,11 @@ export type Kind = {
   lifecycle: 'pod' | 'plain'
   /** Whether objects cross only while another object that crosses refers to them. */
   onlyWhileUsed: boolean
+  /**
+   * Whether the tenant's object may be made anew (`replace`). Its copy is then deleted in no other state than the one
+   * that was looked at: it may carry a replacement by now. @default false
+   */
+  mayBeReplaced?: boolean
   /** Virtual objects that this one refers to. Either side may be absent. */
   references(pair: { virtual?: KubeObject | undefined; host?: KubeObject | undefined }): ObjectRef[]
   /** Those of the references without which the object would not start, so that creation waits a moment for them. */
@@ -56,4 +61,6 @@ export type Kind = {
    * be terminating, the host's never is unless the tenant's is.
    */
   reconcile(input: PairInput): PairWrite[]
+  /** What keeps the two from agreeing although nothing is left to be written. */
+  disagreement?(input: PairInput): { reason: Reason; message: string } | undefined
 }

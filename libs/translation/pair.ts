@@ -3,6 +3,7 @@ import type { KubeObject, ObjectRef } from '#libs/kube-model'
 import type { Decision, Rule } from './decision.ts'
 import type { Kind, PairInput, PairWrite } from './kind.ts'
 import { hostName } from './names.ts'
+import type { Replacement } from './replacement.ts'
 import { isCopyOf, isOurs } from './stamps.ts'
 import type { View } from './view.ts'
 
@@ -43,7 +44,9 @@ export class Pair {
     // A second delete can only shorten the grace; a copy that is going is left alone otherwise.
     const going = host.metadata.deletionTimestamp !== undefined
     if (going && !isShorter(options.gracePeriodSeconds, host)) return []
-    return [this.write(this.hostTarget, deletion(host, options), rule)]
+    const { resourceVersion } = host.metadata
+    const seen = this.kind.mayBeReplaced === true && resourceVersion !== undefined ? { resourceVersion } : {}
+    return [this.write(this.hostTarget, { ...deletion(host, options), ...seen }, rule)]
   }
 
   deleteVirtual(
@@ -52,6 +55,12 @@ export class Pair {
     options: { proof: DeleteProof; gracePeriodSeconds?: number | undefined },
   ): Decision {
     return this.write(this.virtualTarget, deletion(virtual, options), rule)
+  }
+
+  /** Goes on with a replacement whose deletion has been made. */
+  finishReplacement({ uid, body }: Replacement, host: KubeObject): Decision {
+    const copy = { name: this.hostTarget.name, uid: host.metadata.uid ?? '' }
+    return this.write(this.virtualTarget, { op: 'replace', body, uid, copy }, 'replace')
   }
 
   write(target: SidedRef, write: Write, rule: Rule): Decision {

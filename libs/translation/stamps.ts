@@ -24,6 +24,10 @@ export const ANNOTATIONS = {
   hostName: `${OWN_PREFIX}host-name`,
   /** W3C traceparent of the change that made the copy. */
   trace: `${OWN_PREFIX}trace`,
+  /** While the tenant's object is being made anew: which one goes, and what comes in its place. */
+  replacement: `${OWN_PREFIX}replacement`,
+  /** On a tenant's Service: the host address that its API did not accept. */
+  refusedAddress: `${OWN_PREFIX}refused-address`,
   /** Kind of the controller that owns the tenant's object. */
   ownerKind: `${OWN_PREFIX}owner-kind`,
   /** For the downward API: the tenant's values where the copy's own would be the host's. */

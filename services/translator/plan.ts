@@ -186,7 +186,9 @@ function slotOf(decision: Decision): string {
 
 /** Sequences differ between repeats of the same decision. */
 function withoutSequences(write: Write): unknown {
-  return write.op === 'delete' ? { ...write, proof: write.proof.kind } : write
+  if (write.op === 'delete') return { ...write, proof: write.proof.kind }
+  // Its second half is still the same replacement.
+  return write.op === 'replace' ? { ...write, resourceVersion: undefined } : write
 }
 
 function waiting(row: Pending | undefined, limitMs: number, now: number): Pending {

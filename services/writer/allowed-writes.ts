@@ -2,7 +2,7 @@ import type { Write } from '#libs/events'
 import type { Side } from '#libs/kube-model'
 
 /** A write as the table names it: `patch/status` is a patch of the status subresource. */
-export type WriteName = 'create' | 'patch' | 'patch/status' | 'bind' | 'delete' | 'announce'
+export type WriteName = 'create' | 'patch' | 'patch/status' | 'bind' | 'delete' | 'replace' | 'announce'
 
 /**
  * Every write that may ever be made, by side and resource. Host resources are namespaced throughout: nothing
@@ -17,7 +17,7 @@ const ALLOWED: Record<Side, Record<string, readonly WriteName[]>> = {
   },
   virtual: {
     pods: ['patch', 'patch/status', 'bind', 'delete'],
-    services: ['patch', 'patch/status'],
+    services: ['patch', 'patch/status', 'replace'],
     configmaps: ['patch'],
     secrets: ['patch'],
     nodes: ['create', 'patch', 'patch/status', 'delete'],

@@ -5,6 +5,7 @@ import { announce } from './announce.ts'
 import { classify, isAbsent, saidBy } from './classify.ts'
 import { confirmAbsent } from './confirm-absent.ts'
 import { withUidPrecondition } from './patch-precondition.ts'
+import { replace } from './replace.ts'
 import type { Opener, TenantRoute, WriterClient } from './ports.ts'
 import { type Attempt, conflict, done, parked, refused } from './result.ts'
 import { hostOwnership, virtualOwnership } from './ownership.ts'
@@ -52,6 +53,8 @@ export async function execute(intent: LoggedIntent, deps: ExecuteDeps): Promise<
         return await bind({ ...call, write })
       case 'delete':
         return await remove({ ...call, write }, deps)
+      case 'replace':
+        return await replace({ ...call, write }, deps)
       case 'announce':
         return await announce({ ...call, write })
     }
@@ -134,6 +137,7 @@ async function remove(call: Call<Extract<Write, { op: 'delete' }>>, deps: Execut
     const left = await call.client.delete(call.resource, call.intent.target, {
       ...call.options,
       uid: write.uid,
+      resourceVersion: write.resourceVersion,
       gracePeriodSeconds: write.gracePeriodSeconds,
     })
     // A Status, for kinds that go at once, has no uid of its own.

@@ -28,12 +28,17 @@ export function refusal(
       return write.uid === '' ? unguarded('patch') : refusePatch(target, write.body)
     case 'bind':
       return write.uid === '' ? unguarded('bind') : undefined
+    case 'replace':
+      return write.uid === '' || write.copy.uid === '' ? unguarded('replace') : refuseBody(target, write)
     case 'delete':
       return write.uid === '' ? unguarded('delete') : refuseProof(target, { write, ...tenant })
   }
 }
 
-function refuseBody(target: ObjectKey, write: Extract<Write, { op: 'create' | 'announce' }>): Settled | undefined {
+function refuseBody(
+  target: ObjectKey,
+  write: Extract<Write, { op: 'create' | 'replace' | 'announce' }>,
+): Settled | undefined {
   const { metadata } = write.body
   if (typeof metadata !== 'object' || metadata === null || metadata.name !== target.name) {
     return outside(`the body is of another name than its target "${target.name}"`)

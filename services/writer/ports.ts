@@ -3,7 +3,10 @@ import type { Side } from '#libs/kube-model'
 import type { Vault } from '#libs/vault'
 
 /** The calls that the writer makes. */
-export type WriterClient = Pick<KubeClient, 'get' | 'create' | 'patch' | 'bind' | 'delete' | 'clusterIdentity'>
+export type WriterClient = Pick<
+  KubeClient,
+  'get' | 'listPage' | 'create' | 'patch' | 'bind' | 'delete' | 'clusterIdentity'
+>
 
 /** Where a tenant's writes go. */
 export type TenantRoute = {

@@ -3,7 +3,7 @@ import type { Intent, Write } from '#libs/events'
 /**
  * Whether a newer intent makes a waiting older one for the same target superfluous. Intents are decided from the whole
  * state, so the newer of two of a kind says everything that the older one said:
- * - a create takes the place of a create, a bind of a bind;
+ * - a create takes the place of a create, a bind of a bind, a replacement of a replacement;
  * - a patch takes the place of a patch of the same subresource, whatever its type;
  * - a delete takes the place of a delete with the same uid, and of patches of the main resource with that uid. Status
  *   patches stay: how a pod ended must be told before it goes, or its owner counts it as failed;
@@ -19,6 +19,7 @@ function replacesWrite(newer: Write, older: Write): boolean {
   switch (newer.op) {
     case 'create':
     case 'bind':
+    case 'replace':
       return older.op === newer.op
     case 'patch':
       return older.op === 'patch' && older.subresource === newer.subresource

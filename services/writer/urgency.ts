@@ -6,6 +6,8 @@ export function urgencyOf(write: Write): Urgency {
   switch (write.op) {
     case 'delete':
     case 'bind':
+    // Between its two halves the tenant has no object at all.
+    case 'replace':
       return 'urgent'
     case 'patch':
       return write.subresource === 'status' ? 'urgent' : 'bulk'

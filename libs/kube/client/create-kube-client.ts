@@ -78,8 +78,14 @@ export function createKubeClient(config: ClusterConfig, options: KubeClientOptio
         continueToken = page.continueToken
       } while (continueToken !== undefined)
     },
-    create: (resource, target, body, call) =>
-      write({ ...call, method: 'POST', path: resourcePath(resource, { namespace: target.namespace }), body }),
+    create: (resource, target, body, { dryRun, ...call } = {}) =>
+      write({
+        ...call,
+        method: 'POST',
+        path: resourcePath(resource, { namespace: target.namespace }),
+        ...(dryRun === true ? { query: { dryRun: 'All' } } : {}),
+        body,
+      }),
     replace: (resource, target, body, { subresource, ...call } = {}) =>
       write({ ...call, method: 'PUT', path: resourcePath(resource, { ...target, subresource }), body }),
     patch: (resource, target, body, { type, subresource, ...call }) =>

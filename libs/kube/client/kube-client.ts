@@ -87,11 +87,12 @@ export type KubeClient = {
   listPage(resource: ResourceInfo, options?: ListOptions): Promise<ListPage>
   /** All pages. Throws an expired error (see isExpired) when the continue token grows too old on the way. */
   listPages(resource: ResourceInfo, options?: ListOptions): AsyncGenerator<ListPage, void, void>
+  /** With `dryRun` the API does all but store it. */
   create(
     resource: ResourceInfo,
     target: { namespace?: string | undefined },
     body: Body,
-    options?: CallOptions,
+    options?: CallOptions & { dryRun?: boolean },
   ): Promise<KubeObject>
   /** PUT; a resourceVersion in the body is the precondition. */
   replace(

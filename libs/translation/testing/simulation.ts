@@ -106,6 +106,11 @@ export class Simulation {
       if (object === undefined) this.put(target.side, target.resource, withoutStatus(write.body))
       return
     }
+    if (write.op === 'replace') {
+      if (object !== undefined) this.remove(target.side, target)
+      this.put(target.side, target.resource, withoutStatus(write.body))
+      return
+    }
     if (object === undefined || write.op === 'announce' || object.metadata.uid !== write.uid) return
     switch (write.op) {
       case 'patch': {

@@ -1,30 +1,47 @@
+import type { Reason } from '#libs/events'
 import { jsonEqual } from '#libs/kernel'
 import type { Json, JsonObject, KubeObject } from '#libs/kube-model'
 import { asName, asObject, presentFields } from '../../json.ts'
 import type { PairInput, PairWrite } from '../../kind.ts'
 import { mergePatchOf } from '../../merge-patch.ts'
-import { compareMetadata, metadataPatch, refOf } from '../../metadata.ts'
+import { type MetadataChanges, compareMetadata, metadataPatch, refOf } from '../../metadata.ts'
 import { patchHost, patchVirtual } from '../../patches.ts'
+import { replacementOn } from '../../replacement.ts'
+import { ANNOTATIONS } from '../../stamps.ts'
+import {
+  ADDRESS_FIELDS,
+  addressDiffers,
+  hasAddress,
+  isHeadless,
+  isRefused,
+  replaceService,
+  wantsOtherAddress,
+} from './address.ts'
 import { hasNodePorts, mergeNodePorts, nodePortsOf, specOf, withNodePorts } from './ports.ts'
-import { fieldTags, hasAddress, isHeadless, ownedFields } from './translate.ts'
+import { fieldTags, ownedFields } from './translate.ts'
 
 /** The writes that bring a Service and its copy to agree. */
 export function reconcileService(input: PairInput): PairWrite[] {
   const { virtual, host, base, tenant } = input
   if (mustBeMadeAnew(virtual, host)) {
     const proof = { kind: 'state' as const, seq: input.seq.virtual }
-    return [{ side: 'host', rule: 'update', write: { op: 'delete', uid: host.metadata.uid ?? '', proof } }]
+    const { uid = '', resourceVersion } = host.metadata
+    const seen = resourceVersion === undefined ? {} : { resourceVersion }
+    return [{ side: 'host', rule: 'update', write: { op: 'delete', uid, ...seen, proof } }]
   }
   const metadata = compareMetadata({ virtual, host, base }, { ref: refOf(virtual, 'services'), tenant })
   const nodePorts = mergeNodePorts(input)
   const owned = ownedFields(virtual, tenant)
   const writes: PairWrite[] = []
 
-  const toHost = metadataPatch(metadata.host)
+  const replaces = addressDiffers(virtual, host) && !isRefused(virtual, host)
+  const toHost = metadataPatch(withoutReplacement(metadata.host, { host, isOver: !replaces || isOfAnother(input) }))
   const spec = specPatch(input, owned, nodePorts.toHost)
   if (toHost !== undefined || spec !== undefined) {
     const after = { ...metadata.baseAfterHost, spec: fieldTags(owned), nodePorts: nodePorts.baseAfterHost }
     writes.push(patchHost(host, presentFields({ metadata: toHost, spec }) ?? {}, { rule: 'update', base: after }))
+  } else if (replaces) {
+    return [{ side: 'virtual', rule: 'replace', write: replaceService(input) }]
   } else {
     const back = fieldsBack(virtual, host, nodePorts.toVirtual)
     const toVirtual = metadataPatch(metadata.virtual)
@@ -45,10 +62,30 @@ export function reconcileService(input: PairInput): PairWrite[] {
   return writes
 }
 
-/** Whether a Service has an address of its own cannot be changed; the tenant made another Service of this name. */
+/** Why the two sides of a Service keep different addresses. */
+export function serviceDisagreement({ virtual, host }: PairInput): { reason: Reason; message: string } | undefined {
+  if (!addressDiffers(virtual, host) || !isRefused(virtual, host)) return undefined
+  const message = `the API of this cluster does not accept the address ${asName(specOf(host).clusterIP) ?? ''}; make the Service anew once it can`
+  return { reason: 'Unsupported', message }
+}
+
+/** Neither an address nor having one can be changed; the tenant made another Service of this name. */
 function mustBeMadeAnew(virtual: KubeObject, host: KubeObject): boolean {
   const hasNone = [virtual, host].some((service) => specOf(service).type === 'ExternalName')
-  return !hasNone && isHeadless(virtual) !== isHeadless(host)
+  return !hasNone && (isHeadless(virtual) !== isHeadless(host) || wantsOtherAddress(virtual, host))
+}
+
+/** Takes the mark of a replacement off the copy once it is over. */
+function withoutReplacement(
+  changes: MetadataChanges['host'],
+  { host, isOver }: { host: KubeObject; isOver: boolean },
+): MetadataChanges['host'] {
+  if (!isOver || host.metadata.annotations?.[ANNOTATIONS.replacement] === undefined) return changes
+  return { ...changes, annotations: { ...changes.annotations, [ANNOTATIONS.replacement]: null } }
+}
+
+function isOfAnother({ virtual, host }: PairInput): boolean {
+  return replacementOn(host)?.uid !== virtual.metadata.uid
 }
 
 /**
@@ -100,7 +137,7 @@ function fieldsBack(
   const to = specOf(virtual)
   const patch: JsonObject = {}
   if (hasAddress(host) && asName(to.clusterIP) === undefined && to.type !== 'ExternalName' && !isHeadless(virtual)) {
-    for (const field of ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy']) {
+    for (const field of ADDRESS_FIELDS) {
       const value = from[field]
       if (value !== undefined && !jsonEqual(to[field], value)) patch[field] = value
     }

@@ -1,18 +1,20 @@
 import { RESOURCES } from '#libs/kube-model'
 import type { Kind } from '../../kind.ts'
-import { reconcileService } from './reconcile.ts'
+import { reconcileService, serviceDisagreement } from './reconcile.ts'
 import { serviceToHost } from './translate.ts'
 
 /** Services cross; their addresses, node ports and status come back. */
 export const services: Kind = {
   resource: RESOURCES.services,
-  version: 1,
+  version: 2,
   lifecycle: 'plain',
   onlyWhileUsed: false,
+  mayBeReplaced: true,
   references: () => [],
   requiredReferences: () => [],
   // The tenant's own API, which every cluster has under this name.
   excluded: ({ metadata }) => metadata.namespace === 'default' && metadata.name === 'kubernetes',
   toHost: serviceToHost,
   reconcile: reconcileService,
+  disagreement: serviceDisagreement,
 }

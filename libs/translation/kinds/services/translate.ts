@@ -1,24 +1,24 @@
-import { cloneJson, jsonEqual } from '#libs/kernel'
+import { cloneJson } from '#libs/kernel'
 import type { Json, JsonObject, KubeObject } from '#libs/kube-model'
-import { asName, asObject, presentFields } from '../../json.ts'
+import { asObject } from '../../json.ts'
 import type { ToHost, TranslateInput } from '../../kind.ts'
 import { hostLabelKey, hostMetadata, metadataBase, refOf } from '../../metadata.ts'
 import { LABELS } from '../../stamps.ts'
 import { plainTag, tagsOf } from '../../three-way.ts'
 import type { TenantContext } from '../../view.ts'
-import { chosenNodePorts, leavesAddressOpen, specOf, withNodePorts } from './ports.ts'
+import { ADDRESS_FIELDS, wishedAddress } from './address.ts'
+import { chosenNodePorts, specOf, withNodePorts } from './ports.ts'
 
 /** Fields of a Service's spec that the host's API fills in and the tenant sees, never the other way. */
-const HOST_FIELDS = ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy', 'healthCheckNodePort'] as const
+const HOST_FIELDS = [...ADDRESS_FIELDS, 'healthCheckNodePort'] as const
 
-/** The host copy of a Service: its address is the host's to give. */
+/** The host copy of a Service: its address is the host's to give, unless the tenant asks for a certain one. */
 export function serviceToHost({ virtual, tenant }: TranslateInput): ToHost {
   const chosen = chosenNodePorts(virtual, tenant)
   const owned = ownedFields(virtual, tenant)
   const spec = cloneJson(owned)
   if (spec.ports !== undefined) spec.ports = withNodePorts(spec.ports, chosen)
-  if (isHeadless(virtual)) spec.clusterIP = 'None'
-  if (leavesAddressOpen(virtual)) Object.assign(spec, wantedFamilies(virtual))
+  Object.assign(spec, wishedAddress(virtual))
   return {
     kind: 'object',
     object: {
@@ -29,14 +29,6 @@ export function serviceToHost({ virtual, tenant }: TranslateInput): ToHost {
     },
     base: { ...metadataBase(virtual), spec: fieldTags(owned), nodePorts: tagsOf(chosen) },
   }
-}
-
-/** The address families that the tenant asks for. What every API fills in says nothing about the host's network. */
-function wantedFamilies(virtual: KubeObject): JsonObject {
-  const { ipFamilies, ipFamilyPolicy } = specOf(virtual)
-  const isDefault = [undefined, 'SingleStack'].includes(ipFamilyPolicy as string | undefined)
-  if (isDefault && (ipFamilies === undefined || jsonEqual(ipFamilies, ['IPv4']))) return {}
-  return cloneJson(presentFields({ ipFamilies, ipFamilyPolicy }) ?? {})
 }
 
 /**
@@ -58,16 +50,6 @@ export function ownedFields(virtual: KubeObject, tenant: TenantContext): JsonObj
 /** How a base keeps the tenant's fields: by tag. */
 export function fieldTags(owned: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(owned).map(([field, value]) => [field, plainTag(JSON.stringify(value))]))
-}
-
-export function isHeadless(service: KubeObject): boolean {
-  return specOf(service).clusterIP === 'None'
-}
-
-/** Whether the API of its side gives this Service an address. */
-export function hasAddress(service: KubeObject): boolean {
-  const spec = specOf(service)
-  return spec.type !== 'ExternalName' && !isHeadless(service) && asName(spec.clusterIP) !== undefined
 }
 
 /** Selects the tenant's pods of the Service's namespace. A Service without selector has none on the host either. */

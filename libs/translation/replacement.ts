@@ -1,0 +1,34 @@
+import type { KubeObject } from '#libs/kube-model'
+import { asObject } from './json.ts'
+import { ANNOTATIONS } from './stamps.ts'
+
+/**
+ * A tenant's object that is being made anew. Its host copy carries this from before the deletion until the new object is
+ * seen, so that neither a crash nor a lost projection can turn it into a deletion by the tenant.
+ */
+export type Replacement = {
+  /** Uid of the object that goes. */
+  uid: string
+  /** What comes in its place. */
+  body: KubeObject
+}
+
+/** The value of the annotation that keeps a replacement. */
+export function replacementMark({ uid, body }: Replacement): string {
+  return JSON.stringify({ uid, body })
+}
+
+/** The replacement that a host copy carries. One that cannot be read is none. */
+export function replacementOn(copy: KubeObject): Replacement | undefined {
+  const text = copy.metadata.annotations?.[ANNOTATIONS.replacement]
+  if (text === undefined) return undefined
+  try {
+    const mark = asObject(JSON.parse(text))
+    const body = asObject(mark?.body)
+    return typeof mark?.uid === 'string' && asObject(body?.metadata) !== undefined
+      ? { uid: mark.uid, body: body as unknown as KubeObject }
+      : undefined
+  } catch {
+    return undefined
+  }
+}
