@@ -12,7 +12,7 @@ import type { WatchSettings } from './watch-settings.ts'
 /** A cluster as requests find it. */
 type ServedCluster = { cluster: Cluster; token: string }
 
-export type DispatcherLog = {
+type DispatcherLog = {
   debug(fields: object, message: string): void
   error(fields: object, message: string): void
 }

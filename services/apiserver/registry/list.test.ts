@@ -56,7 +56,7 @@ describe('listPage', () => {
     )
     expect(refusal?.code).toBe(410)
     const token = refusal?.status.metadata['continue']
-    const rest = listPage(cluster, { resource: 'configmaps', namespace: 'default', continue: String(token) })
+    const rest = listPage(cluster, { resource: 'configmaps', namespace: 'default', continue: token as string })
     expect(names(rest.items)).toEqual(['default/d', 'default/e'])
   })
 })

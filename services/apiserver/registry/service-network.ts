@@ -15,7 +15,7 @@ export type ServiceNetworkOptions = {
 export const NODE_PORTS = { first: 30_000, last: 32_767 } as const
 
 /** Why an address or port cannot be had. */
-export type AllocationProblem = 'allocated' | 'out of range' | 'full'
+type AllocationProblem = 'allocated' | 'out of range' | 'full'
 
 export type Allocation<T> = { value: T } | { problem: AllocationProblem }
 
