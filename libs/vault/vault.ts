@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHmac, createSecretKey, randomBytes } from 'node:crypto'
 import { CausewayError } from '#libs/kernel'
 import { type JsonObject, type KubeObject, type ObjectKey, keyString } from '#libs/kube-model'
 import type { KeyRing } from './key-ring.ts'
@@ -38,13 +38,15 @@ const TAG_BYTES = 16
  */
 export function createVault(ring: KeyRing, resources: Iterable<string> = ['secrets']): Vault {
   const covered = new Set(resources)
+  // Made once: a key made of bytes for each fingerprint costs several times the fingerprint.
+  const fingerprintKey = createSecretKey(keyOf(ring, ring.active))
   return {
     covers: (resource) => covered.has(resource),
     seal: (key, object) => (covered.has(key.resource) ? seal(ring, key, object) : object),
     unseal: (key, object) => unseal(ring, key, object),
     sealFields: (key, body) => (covered.has(key.resource) ? seal(ring, key, body) : body),
     unsealFields: (key, body) => unseal(ring, key, body),
-    fingerprint: (text) => createHmac('sha256', keyOf(ring, ring.active)).update(text).digest('hex'),
+    fingerprint: (text) => createHmac('sha256', fingerprintKey).update(text).digest('hex'),
   }
 }
 
