@@ -74,7 +74,13 @@ export class KeyDecider {
     if (next === undefined) return []
     projection.pending.put(key, next)
     if (next.state === 'parked') this.#announceOutcome(key, next, outcome)
-    return [key]
+    return this.#isEchoToCome(outcome) ? [] : [key]
+  }
+
+  /** Whether the watch is about to show what a write has made. That is decided about then; until then nothing is new. */
+  #isEchoToCome({ op, result, target, resourceVersion }: LoggedOutcome): boolean {
+    if (result !== 'done' || resourceVersion === undefined || (op !== 'create' && op !== 'patch')) return false
+    return !this.#seen.has(keyString(target), resourceVersion)
   }
 
   #decide(key: DecisionKey, tenant: TenantContext, cause: Cause): Intent[] {
