@@ -13,6 +13,7 @@ import { decodeObject } from './decode-object.ts'
 import type { Exchange } from './exchange.ts'
 import { parseListOptions, revisionParam } from './list-options.ts'
 import { negotiate } from './negotiate.ts'
+import { warnOfObject } from './object-warnings.ts'
 import { sendList, sendObject } from './render.ts'
 import { targetOf } from './resource-request.ts'
 import type { ResourceRequest } from './resource-request.ts'
@@ -84,6 +85,7 @@ export async function handleCreate(request: ResourceRequest): Promise<void> {
   }
   const target = { resource: storageResource(resource), namespace: namespace ?? '' }
   const object = createObject(cluster, target, { object: toStorage(resource, body), options })
+  warnOfObject(exchange, resource, object)
   sendObject(exchange, { code: 201, resource, object, representation })
 }
 
@@ -97,6 +99,7 @@ export async function handleUpdate(request: ResourceRequest): Promise<void> {
     subresource: storedSubresource(request.subresource),
     options,
   })
+  warnOfObject(exchange, resource, object)
   sendObject(exchange, { code: 200, resource, object, representation })
 }
 

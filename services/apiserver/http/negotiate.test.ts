@@ -12,7 +12,8 @@ describe('negotiate', () => {
     ['application/json;as=Table;v=v1;g=meta.k8s.io,application/json', 'json', 'table'],
     ['application/json;as=Nope;v=v1;g=meta.k8s.io,application/json', 'json', 'object'],
     ['application/vnd.kubernetes.protobuf,application/json', 'json', 'object'],
-    ['application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io', 'json', 'metadata'],
+    ['application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io', 'json', 'metadata'],
+    ['application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io', 'json', 'metadata-list'],
   ] as const)('answers %s with %s as %s', (accept, format, shape) => {
     expect(negotiate(accept)).toEqual({ format, shape })
   })

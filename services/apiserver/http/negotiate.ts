@@ -6,7 +6,7 @@ export const MEDIA_TYPES = ['application/json', 'application/yaml', 'application
 export type Representation = {
   format: 'json' | 'yaml'
   /** What objects are turned into before they are sent. */
-  shape: 'object' | 'table' | 'metadata'
+  shape: 'object' | 'table' | 'metadata' | 'metadata-list'
 }
 
 type Clause = { type: string; params: ReadonlyMap<string, string>; quality: number }
@@ -73,5 +73,6 @@ function shapeOf(params: ReadonlyMap<string, string>): Representation['shape'] |
   const version = params.get('v')
   if (params.get('g') !== 'meta.k8s.io' || (version !== 'v1' && version !== 'v1beta1')) return undefined
   if (as === 'Table') return 'table'
-  return as === 'PartialObjectMetadata' || as === 'PartialObjectMetadataList' ? 'metadata' : undefined
+  if (as === 'PartialObjectMetadata') return 'metadata'
+  return as === 'PartialObjectMetadataList' ? 'metadata-list' : undefined
 }

@@ -14,6 +14,7 @@ import { storedSubresource } from './crud-handlers.ts'
 import { reportUnknown } from './decode-object.ts'
 import type { Exchange } from './exchange.ts'
 import { negotiate } from './negotiate.ts'
+import { warnOfObject } from './object-warnings.ts'
 import { sendObject } from './render.ts'
 import { targetOf } from './resource-request.ts'
 import type { ResourceRequest } from './resource-request.ts'
@@ -43,6 +44,7 @@ export async function handlePatch(request: ResourceRequest): Promise<void> {
     isPatch: true,
     options,
   })
+  warnOfObject(exchange, resource, object)
   sendObject(exchange, { code: 200, resource, object, representation })
 }
 

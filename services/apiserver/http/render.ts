@@ -1,4 +1,5 @@
 import type { KubeObject } from '#libs/kube-model'
+import { ApiError } from '../api-error.ts'
 import type { ApiResource } from '../discovery/resources.ts'
 import { toServed } from '../registry/conversion.ts'
 import type { ListPage } from '../registry/list.ts'
@@ -19,6 +20,7 @@ export function sendObject(
   const { code, resource, representation } = answer
   const object = toServed(resource, answer.object)
   const { format } = representation
+  if (representation.shape === 'metadata-list') throw wrongShape(resource, 'an object')
   if (representation.shape === 'metadata') exchange.sendJson(code, partialMetadata(object), { format })
   else if (representation.shape === 'table') {
     const table = toTable(resource, [object], {
@@ -46,6 +48,8 @@ export function sendList(
     const table = toTable(resource, objects(), { includeObject: includeObject(exchange.query), metadata })
     exchange.sendJson(200, table, { format })
   } else if (representation.shape === 'metadata') {
+    throw wrongShape(resource, 'a list')
+  } else if (representation.shape === 'metadata-list') {
     const items = objects().map((object) => partialMetadata(object))
     const list = { kind: 'PartialObjectMetadataList', apiVersion: META_VERSION, metadata, items }
     exchange.sendJson(200, list, { format })
@@ -56,6 +60,18 @@ export function sendList(
     const items = page.items.map((stored) => itemText(resource, stored)).join(',')
     exchange.send(200, `${head},"items":[${items}]}`, 'application/json')
   }
+}
+
+function wrongShape(resource: ApiResource, found: 'a list' | 'an object'): ApiError {
+  const group = resource.group === '' ? 'core' : resource.group.split('.')[0]
+  return new ApiError({
+    code: 406,
+    reason: 'NotAcceptable',
+    message:
+      found === 'a list'
+        ? `you requested PartialObjectMetadata, but the requested object is a list (*${group}.${resource.kind}List)`
+        : `you requested PartialObjectMetadataList, but the requested object is not a list (*${group}.${resource.kind})`,
+  })
 }
 
 const listHead = (resource: ApiResource): { kind: string; apiVersion: string } => ({

@@ -75,7 +75,7 @@ export class EventWriter {
   }
 
   #shaped(object: KubeObject): object {
-    if (this.#shape === 'metadata') return partialMetadata(object)
+    if (this.#shape !== 'table') return partialMetadata(object)
     const table = toTable(this.#resource, [toServed(this.#resource, object)], {
       includeObject: this.#includeObject,
       metadata: { resourceVersion: object.metadata.resourceVersion ?? '' },
