@@ -1,0 +1,5 @@
+export { isEnabled, kindConfig } from './is-enabled.ts'
+export type { FromHostKey, KindConfig, ToHostKey } from './is-enabled.ts'
+export { tenantConfigSchema } from './schema.ts'
+export { defaultTenantConfig } from './tenant-config.ts'
+export type { Direction, PatchConfig, SelectorConfig, TenantConfig } from './tenant-config.ts'
