@@ -48,6 +48,8 @@ export type Kind = {
    * that was looked at: it may carry a replacement by now. @default false
    */
   mayBeReplaced?: boolean
+  /** Whether decisions look at who has set which field, which few do and which makes objects twice as large. @default false */
+  readsManagedFields?: boolean
   /** Virtual objects that this one refers to. Either side may be absent. */
   references(pair: { virtual?: KubeObject | undefined; host?: KubeObject | undefined }): ObjectRef[]
   /** Those of the references without which the object would not start, so that creation waits a moment for them. */

@@ -1,6 +1,7 @@
 import type { Kv } from '#libs/bus'
 import { CausewayError } from '#libs/kernel'
 import type { KubeClient } from '#libs/kube'
+import { type ClusterIdentity, IDENTITIES_BUCKET } from '#libs/runtime'
 
 /** Another cluster answers under the kubeconfig than the one that was onboarded. */
 export class ClusterChangedError extends CausewayError {
@@ -13,12 +14,6 @@ export class ClusterChangedError extends CausewayError {
   }
 }
 
-/** Bucket of the clusters' identities; keys are `host` and `tenant.<name>.<uid of its registration>`, see {@link Identity}. */
-export const IDENTITIES_BUCKET = 'causeway-identities'
-
-/** Which cluster was onboarded: the uid of its namespace `kube-system`. */
-export type Identity = { uid: string }
-
 /** Answers of one second ago count: the kinds of a cluster reconnect together. */
 const FRESH_MS = 1_000
 const TIMEOUT_MS = 10_000
@@ -28,12 +23,12 @@ export class WatchedCluster {
   /** Key of its identity, and its name in messages. */
   readonly name: string
   readonly #client: () => KubeClient
-  readonly #identities: Kv<Identity>
+  readonly #identities: Kv<ClusterIdentity>
   #verifying: Promise<string> | undefined
   #verifiedAt = Number.NEGATIVE_INFINITY
   #identity = ''
 
-  constructor(options: { name: string; client: () => KubeClient; identities: Kv<Identity> }) {
+  constructor(options: { name: string; client: () => KubeClient; identities: Kv<ClusterIdentity> }) {
     this.name = options.name
     this.#client = options.client
     this.#identities = options.identities

@@ -13,7 +13,7 @@ import {
 } from './change-message.ts'
 import { CheckpointTracker, type Ticket } from './checkpoint-tracker.ts'
 import type { Verdict } from './confirm-missing.ts'
-import type { KindScope } from './kind-scope.ts'
+import { type KindScope, needsManagedFields } from './kind-scope.ts'
 import { type Known, KnownObjects } from './known-objects.ts'
 import type { LaneSet } from './lane-set.ts'
 import type { WatcherMetrics } from './metrics.ts'
@@ -109,10 +109,10 @@ export class KindLog {
     type: 'ADDED' | 'MODIFIED',
     ticket = this.tracker.begin(undefined),
   ): void {
-    const observedAt = this.#options.clock.now()
-    this.publish({ type, known: knownOf(tenant, object), object: withoutManagedFields(object), observedAt }, ticket, {
-      unique: true,
-    })
+    const { clock, scope } = this.#options
+    const observedAt = clock.now()
+    const read = needsManagedFields(scope) ? object : withoutManagedFields(object)
+    this.publish({ type, known: knownOf(tenant, object), object: read, observedAt }, ticket, { unique: true })
   }
 
   /** Publishes what follows from live reads. @returns those that must be read again later */

@@ -1,5 +1,11 @@
 import type { Partition } from '#libs/events'
-import type { KubeObject, ResourceInfo, Side } from '#libs/kube-model'
+import { type KubeObject, type ResourceInfo, type Side, resourceToken } from '#libs/kube-model'
+import { kindFor } from '#libs/translation'
+
+/** Whether translation reads who has set which field of these objects. */
+export function needsManagedFields({ side, resource }: Pick<KindScope, 'side' | 'resource'>): boolean {
+  return side === 'virtual' && kindFor(resourceToken(resource))?.readsManagedFields === true
+}
 
 /** What one watch speaks for: a kind of one tenant, or a kind of the host for the whole fleet. */
 export type KindScope = {

@@ -6,7 +6,7 @@ import type { Logger } from '#libs/telemetry'
 import { ClusterChangedError, type WatchedCluster } from './cluster.ts'
 import { backOffState, failureState } from './failure-state.ts'
 import type { KindLog } from './kind-log.ts'
-import type { KindScope } from './kind-scope.ts'
+import { type KindScope, needsManagedFields } from './kind-scope.ts'
 import type { LaneSet } from './lane-set.ts'
 import type { WatcherMetrics } from './metrics.ts'
 import { ObjectIntake } from './object-intake.ts'
@@ -126,6 +126,7 @@ export class KindWatch {
       },
       resource: scope.resource,
       labelSelector: scope.labelSelector,
+      keepManagedFields: needsManagedFields(scope),
       checkpoint,
       known: () => log.known?.values() ?? [],
       clock,

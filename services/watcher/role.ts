@@ -1,7 +1,6 @@
 import { createPublisher, openKv, openLeases, openPositions } from '#libs/bus'
 import { STREAMS } from '#libs/events'
-import { type OwnedPartition, type Role, type RoleContext, ownPartitions } from '#libs/runtime'
-import { IDENTITIES_BUCKET, type Identity } from './cluster.ts'
+import { type OwnedPartition, type Role, type RoleContext, openClusterIdentities, ownPartitions } from '#libs/runtime'
 import { createWatcherMetrics } from './metrics.ts'
 import type { WatchPosition } from './position.ts'
 import { STATUS_BUCKET, StatusBoard, type StoredStatus, type WatchStatus } from './status-board.ts'
@@ -30,11 +29,7 @@ export async function startWatcher(context: RoleContext): Promise<WatcherRole> {
     onResend: (resend) => logger.warn({ ...resend }, 'messages sent again'),
   })
   const positions = await openPositions<WatchPosition>(bus, { replicas })
-  const identities = await openKv<Identity>(bus, {
-    bucket: IDENTITIES_BUCKET,
-    replicas,
-    description: 'which cluster is behind each kubeconfig',
-  })
+  const identities = await openClusterIdentities(bus, replicas)
   const kv = await openKv<StoredStatus>(bus, { bucket: STATUS_BUCKET, replicas, description: 'watched APIs' })
   const board = new StatusBoard({ kv, logger, clock })
   const parts: WatcherParts = {

@@ -1,4 +1,5 @@
 import { RESOURCES, resourceToken } from '#libs/kube-model'
+import { HOST_IDENTITY } from '#libs/runtime'
 import { WatchedCluster } from './cluster.ts'
 import { watchHostKind, watchHostNodes } from './host-kind.ts'
 import { superviseCluster } from './supervise-cluster.ts'
@@ -10,7 +11,7 @@ const HOST_KINDS = [RESOURCES.pods, RESOURCES.configmaps, RESOURCES.secrets, RES
 /** Watches the host until the signal aborts: one watch per kind, however many tenants there are. */
 export async function watchHost(parts: WatcherParts, owned: Ownership): Promise<void> {
   const cluster = new WatchedCluster({
-    name: 'host',
+    name: HOST_IDENTITY,
     client: () => parts.directory.host(),
     identities: parts.identities,
   })

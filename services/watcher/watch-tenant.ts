@@ -1,6 +1,6 @@
 import { partitionOf, resourceFilter } from '#libs/events'
 import { RESOURCES, resourceToken } from '#libs/kube-model'
-import type { TenantEntry } from '#libs/runtime'
+import { type TenantEntry, tenantIdentityKey } from '#libs/runtime'
 import { WatchedCluster } from './cluster.ts'
 import { KindLog } from './kind-log.ts'
 import type { KindScope } from './kind-scope.ts'
@@ -24,7 +24,7 @@ export async function watchTenant(parts: WatcherParts, tenant: TenantEntry, owne
   const client = parts.directory.client(tenant.name)
   if (client === undefined) return
   const { signal, held, fence } = owned
-  const name = `tenant.${tenant.name}.${tenant.uid}`
+  const name = tenantIdentityKey(tenant)
   const cluster = new WatchedCluster({ name, client: () => client, identities: parts.identities })
   const lanes = new LaneSet({
     publisher: parts.publisher,

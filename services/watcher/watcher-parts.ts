@@ -1,9 +1,8 @@
 import type { Bus, Kv, Positions, Publisher } from '#libs/bus'
 import type { Clock } from '#libs/kernel'
-import type { TenantDirectory } from '#libs/runtime'
+import type { ClusterIdentity, TenantDirectory } from '#libs/runtime'
 import type { Logger } from '#libs/telemetry'
 import type { Vault } from '#libs/vault'
-import type { Identity } from './cluster.ts'
 import type { WatcherMetrics } from './metrics.ts'
 import type { WatchPosition } from './position.ts'
 import type { StatusBoard } from './status-board.ts'
@@ -14,7 +13,7 @@ export type WatcherParts = {
   directory: Pick<TenantDirectory, 'host' | 'tenants' | 'tenant' | 'client' | 'subscribe'>
   publisher: Publisher
   positions: Positions<WatchPosition>
-  identities: Kv<Identity>
+  identities: Kv<ClusterIdentity>
   board: StatusBoard
   vault: Vault
   metrics: WatcherMetrics

@@ -5,7 +5,7 @@ const COMMA = 0x2c
 const MARK = Buffer.from('"managedFields":[')
 
 /**
- * A watch line without `object.metadata.managedFields`, which is about half of it and which nobody downstream reads.
+ * A watch line without `object.metadata.managedFields`, which is about half of it and which hardly anybody downstream reads.
  * Works on the bytes, as parsing and serialising again would cost more and could change numbers. A line that is laid
  * out in another way than API servers do is returned as it is.
  */

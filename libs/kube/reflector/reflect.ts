@@ -29,6 +29,8 @@ export type ReflectOptions = Selection & {
   signal: AbortSignal
   /** A watch without a byte for this long is opened anew. @default 100 s; servers send bookmarks about once a minute */
   idleMs?: number
+  /** Whether objects come with their `managedFields`, which are about half of each. @default false */
+  keepManagedFields?: boolean
   /** @default 16 MiB, several times what an API server stores */
   maxLineBytes?: number
 }
@@ -76,7 +78,7 @@ async function* listOnce(options: ReflectOptions, cause: ListCause, unfinished: 
         const known = identityOf(item)
         seen.add(known.uid)
         unfinished.set(known.uid, known)
-        yield { type: 'ADDED', ...watchLineOf(item), observedAt, initial: true }
+        yield { type: 'ADDED', ...watchLineOf(item, options.keepManagedFields), observedAt, initial: true }
       }
       resourceVersion = page.resourceVersion
     }
@@ -122,7 +124,7 @@ async function* watchOnce(options: ReflectOptions, from: string): Steps {
     for await (const chunk of liveness.track(chunks)) {
       const observedAt = clock.now()
       for (const line of splitter.push(chunk)) {
-        const event = parseWatchLine(line)
+        const event = parseWatchLine(line, options.keepManagedFields)
         events++
         if (event.type === 'BOOKMARK') {
           yield event

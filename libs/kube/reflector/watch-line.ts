@@ -15,10 +15,11 @@ export type WatchLine =
 
 /**
  * Reads a line of a watch. The whole line is parsed, so that bytes that are no JSON never reach the log.
+ * @param keepManagedFields whether somebody downstream reads them
  * @throws KubeApiError for an `ERROR` event, KubeProtocolError (`Corrupt`) for what is no event
  */
-export function parseWatchLine(line: Buffer): WatchLine {
-  const raw = withoutManagedFields(line)
+export function parseWatchLine(line: Buffer, keepManagedFields = false): WatchLine {
+  const raw = keepManagedFields ? line : withoutManagedFields(line)
   const event = parse(raw)
   const metadata = event.object?.metadata
   switch (event.type) {
@@ -39,9 +40,9 @@ export function parseWatchLine(line: Buffer): WatchLine {
 }
 
 /** An item of a list as the watch line that would have announced it. */
-export function watchLineOf(item: KubeObject): { object: ReflectedObject; raw: Buffer } {
+export function watchLineOf(item: KubeObject, keepManagedFields = false): { object: ReflectedObject; raw: Buffer } {
   const { managedFields: _, ...metadata } = item.metadata
-  const object = { ...item, metadata } as ReflectedObject
+  const object = (keepManagedFields ? item : { ...item, metadata }) as ReflectedObject
   return { object, raw: Buffer.from(JSON.stringify({ type: 'ADDED', object })) }
 }
 

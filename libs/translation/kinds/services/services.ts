@@ -10,6 +10,7 @@ export const services: Kind = {
   lifecycle: 'plain',
   onlyWhileUsed: false,
   mayBeReplaced: true,
+  readsManagedFields: true,
   references: () => [],
   requiredReferences: () => [],
   // The tenant's own API, which every cluster has under this name.
