@@ -12,6 +12,8 @@ export type WriterLimits = {
   positionEveryMs: number
   /** How long a stop waits for calls that are under way, in milliseconds. */
   drainMs: number
+  /** How often the lease of each virtual node is renewed, in milliseconds; they last 40 s. */
+  heartbeatMs: number
 }
 
 export const DEFAULT_LIMITS: WriterLimits = {
@@ -21,4 +23,5 @@ export const DEFAULT_LIMITS: WriterLimits = {
   maxPerTenant: 5_000,
   positionEveryMs: 250,
   drainMs: 5_000,
+  heartbeatMs: 15_000,
 }

@@ -3,6 +3,7 @@ import { type LoggedIntent, type Outcome, REASONS } from '#libs/events'
 import { METRICS, type MetricDeclaration, STAGES, counter, gauge, histogram } from '#libs/telemetry'
 import { allowedWrites, writeName } from './allowed-writes.ts'
 import type { ApiGates } from './api-gates.ts'
+import { BEAT_RESULTS, type BeatResult } from './node-heartbeats.ts'
 
 const DECLARATIONS = {
   outcomes: {
@@ -44,6 +45,11 @@ const DECLARATIONS = {
     help: 'API servers that do not answer, by side.',
     labels: ['side'],
   },
+  heartbeats: {
+    name: 'causeway_writer_node_heartbeats_total',
+    help: 'Renewals of the leases of virtual nodes, by result.',
+    labels: ['result'],
+  },
   security: {
     name: 'causeway_writer_security_refusals_total',
     help: 'Writes refused because they would leave the bounds of their tenant. Anything but 0 needs a look.',
@@ -67,6 +73,7 @@ export type WriterMetrics = {
   call(intent: LoggedIntent, ms: number): void
   retry(intent: LoggedIntent, cause: string): void
   lag(partition: number, messages: number): void
+  heartbeat(result: BeatResult): void
   gates(gates: ApiGates, held: number): void
 }
 
@@ -76,6 +83,7 @@ export function createWriterMetrics(registry: Registry): WriterMetrics {
   const writes = histogram(registry, DECLARATIONS.writes)
   const retries = counter(registry, DECLARATIONS.retries)
   const security = counter(registry, DECLARATIONS.security)
+  const heartbeats = counter(registry, DECLARATIONS.heartbeats)
   const stages = histogram(registry, DECLARATIONS.stages)
   const queued = gauge(registry, DECLARATIONS.queued)
   const held = gauge(registry, DECLARATIONS.held)
@@ -90,6 +98,7 @@ export function createWriterMetrics(registry: Registry): WriterMetrics {
     }
     for (const reason of REASONS) outcomes.inc({ side, resource, op: write, result: 'parked', reason }, 0)
   }
+  for (const result of BEAT_RESULTS) heartbeats.inc({ result }, 0)
   for (const side of SIDES) {
     security.inc({ side }, 0)
     for (const cause of ['failed', 'overloaded']) retries.inc({ side, cause }, 0)
@@ -110,6 +119,7 @@ export function createWriterMetrics(registry: Registry): WriterMetrics {
     },
     call: (intent, ms) => writes.observe({ ...labelsOf(intent), op: writeName(intent.write) }, ms / 1_000),
     retry: (intent, cause) => retries.inc({ side: intent.target.side, cause }),
+    heartbeat: (result) => heartbeats.inc({ result }),
     lag: (partition, messages) => lag.set({ role: 'writer', partition: String(partition) }, messages),
     gates: (gates, heldIntents) => {
       const bySide = { host: [gates.host], virtual: [...gates.tenants()] }

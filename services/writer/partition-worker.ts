@@ -11,8 +11,10 @@ import type { Capacity } from './capacity.ts'
 import { type Progress, carryOut, notRegistered } from './carry-out.ts'
 import { readEarlierOutcomes, settledKey } from './earlier-outcomes.ts'
 import { refusal } from './guard.ts'
+import type { HostPulse } from './host-pulse.ts'
 import type { WriterLimits } from './limits.ts'
 import type { WriterMetrics } from './metrics.ts'
+import { NodeHeartbeats } from './node-heartbeats.ts'
 import { OutcomeLog } from './outcome-log.ts'
 import type { Opener, TenantDirectory } from './ports.ts'
 import { PositionKeeper } from './position-keeper.ts'
@@ -34,6 +36,9 @@ export type PartitionWorkerOptions = {
   vault: Opener
   gates: ApiGates
   capacity: Capacity
+  /** Tenants of the partition. */
+  tenants(): string[]
+  pulse: Pick<HostPulse, 'isReachable'>
   limits: WriterLimits
   clock: Clock
   random: () => number
@@ -61,11 +66,21 @@ export class PartitionWorker {
   readonly #underWay = new Set<Promise<unknown>>()
   /** Breaks calls off: the lease is lost, or the time to finish them is over. */
   readonly #hardStop = new AbortController()
+  readonly #heartbeats: NodeHeartbeats
   #reader: OrderedReader | undefined
   #caughtUp = false
 
   constructor(options: PartitionWorkerOptions) {
     this.#options = options
+    const { lease, directory, pulse, metrics, limits } = options
+    this.#heartbeats = new NodeHeartbeats({
+      ...options,
+      signal: AbortSignal.any([options.signal, this.#hardStop.signal]),
+      client: (tenant) => directory.tenant(tenant)?.client,
+      mayBeat: async () => lease.isHeld() && (await pulse.isReachable()) && lease.isHeld(),
+      everyMs: limits.heartbeatMs,
+      counted: (result) => metrics.heartbeat(result),
+    })
   }
 
   /** Whether everything in the log has been taken in once. */
@@ -90,6 +105,7 @@ export class PartitionWorker {
     let settlement: Settlement | undefined
     const keeper = this.#keeper(() => settlement?.resumePoint())
     let outcomes: OutcomeLog | undefined
+    void this.#heartbeats.run()
     try {
       const from = await keeper.claim()
       settlement = new Settlement(from)
@@ -255,7 +271,14 @@ export class PartitionWorker {
     const ready = this.#queue.settle(item)
     this.#release(item)
     outcomes.settled(item.intent, settled, item.startedAt)
+    if (settled.result === 'done') this.#noticeNode(item.intent, settled.uid)
     for (const next of ready) this.#submit(next, outcomes)
+  }
+
+  #noticeNode({ target, write }: LoggedIntent, uid = ''): void {
+    if (target.side !== 'virtual' || target.resource !== 'nodes') return
+    if (write.op === 'create') this.#heartbeats.made(target.tenant, { name: target.name, uid })
+    if (write.op === 'delete') this.#heartbeats.gone(target.tenant, target.name)
   }
 
   /** What has not begun is left to the next owner. */

@@ -1,7 +1,18 @@
-import { type Kv, createPublisher, openKv, openPositions } from '#libs/bus'
-import { type OwnedPartition, type Role, type RoleContext, ownPartitions } from '#libs/runtime'
+import { type Kv, createPublisher, openPositions } from '#libs/bus'
+import {
+  type ClusterIdentity,
+  HOST_IDENTITY,
+  type OwnedPartition,
+  type Role,
+  type RoleContext,
+  openClusterIdentities,
+  ownPartitions,
+  tenantIdentityKey,
+} from '#libs/runtime'
+import { partitionOf } from '#libs/events'
 import { ApiGates } from './api-gates.ts'
 import { Capacity } from './capacity.ts'
+import { HostPulse } from './host-pulse.ts'
 import { DEFAULT_LIMITS, type WriterLimits } from './limits.ts'
 import { createWriterMetrics } from './metrics.ts'
 import { PartitionWorker } from './partition-worker.ts'
@@ -14,14 +25,10 @@ const GAUGES_EVERY_MS = 5_000
 /** Outcomes may share a socket write: what waits for them waits for their echo as well. */
 const OUTCOME_CORK_MS = 5
 
-/** Where the watchers keep which cluster each API was at onboarding: the uid of its namespace `kube-system`. */
-const IDENTITIES_BUCKET = 'causeway-identities'
-type Identity = { uid: string }
-
 export type WriterContext = Pick<
   RoleContext,
   'bus' | 'config' | 'clock' | 'random' | 'logger' | 'metrics' | 'vault'
-> & { directory: Pick<RoleContext['directory'], 'host' | 'tenant' | 'client'> }
+> & { directory: Pick<RoleContext['directory'], 'host' | 'tenants' | 'tenant' | 'client'> }
 
 /** Starts carrying out the intents of the partitions that nobody else does. */
 export async function startWriter(context: WriterContext, limits: Partial<WriterLimits> = {}): Promise<Role> {
@@ -42,12 +49,14 @@ export async function startWriter(context: WriterContext, limits: Partial<Writer
     weight: (tenant) => directory.tenant(tenant)?.weight ?? 1,
   })
   const capacity = new Capacity(resolved.maxHeld)
-  const identities = await openKv<Identity>(bus, {
-    bucket: IDENTITIES_BUCKET,
-    replicas: config.replicas,
-    description: 'which cluster is behind each kubeconfig',
-  })
+  const identities = await openClusterIdentities(bus, config.replicas)
   const directory = routesOf(context.directory, identities)
+  const pulse = new HostPulse({ host: () => directory.host(), clock, freshMs: resolved.heartbeatMs / 2 })
+  const tenantsOf = (partition: number): string[] =>
+    context.directory
+      .tenants()
+      .map(({ name }) => name)
+      .filter((name) => partitionOf(name, config.partitions) === partition)
   const workers = new Map<number, PartitionWorker>()
 
   const work = async (owned: OwnedPartition): Promise<void> => {
@@ -60,6 +69,8 @@ export async function startWriter(context: WriterContext, limits: Partial<Writer
       vault,
       gates,
       capacity,
+      tenants: () => tenantsOf(owned.partition),
+      pulse,
       limits: resolved,
       clock,
       random,
@@ -98,7 +109,7 @@ export async function startWriter(context: WriterContext, limits: Partial<Writer
   }
 }
 
-function routesOf(directory: WriterContext['directory'], identities: Kv<Identity>): TenantDirectory {
+function routesOf(directory: WriterContext['directory'], identities: Kv<ClusterIdentity>): TenantDirectory {
   return {
     host: () => directory.host(),
     tenant: (name) => {
@@ -107,8 +118,8 @@ function routesOf(directory: WriterContext['directory'], identities: Kv<Identity
       return entry === undefined || client === undefined ? undefined : { client, hostNamespace: entry.hostNamespace }
     },
     identity: async (side, name) => {
-      const key = side === 'host' ? 'host' : `tenant.${name}.${directory.tenant(name)?.uid ?? ''}`
-      return (await identities.get(key))?.value.uid
+      const uid = directory.tenant(name)?.uid ?? ''
+      return (await identities.get(side === 'host' ? HOST_IDENTITY : tenantIdentityKey({ name, uid })))?.value.uid
     },
   }
 }

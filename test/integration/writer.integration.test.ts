@@ -125,16 +125,21 @@ async function startTestWriter(options: Options = {}): Promise<{ role: Role; met
     directory: {
       host: () => host,
       client: (name) => of[name],
-      tenant: (name) => {
-        const hostNamespace = HOST_NAMESPACES[name]
-        return hostNamespace === undefined ? undefined : { name, uid: 'r1', hostNamespace, kubeconfig: '' }
-      },
+      tenants: () => Object.keys(HOST_NAMESPACES).map(tenantEntry),
+      tenant: (name) => (name in HOST_NAMESPACES ? tenantEntry(name) : undefined),
     },
   }
   const role = await startWriter(context, options.limits)
   running.push(role)
   return { role, metrics }
 }
+
+const tenantEntry = (name: string) => ({
+  name,
+  uid: 'r1',
+  hostNamespace: HOST_NAMESPACES[name] ?? '',
+  kubeconfig: '',
+})
 
 /** A name of its own for each object of each test: the API servers outlive them. */
 let lastName = 0

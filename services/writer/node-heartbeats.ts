@@ -1,0 +1,142 @@
+import type { Clock } from '#libs/kernel'
+import { RESOURCES } from '#libs/kube-model'
+import { LABELS } from '#libs/translation'
+import { beat } from './node-lease.ts'
+import type { WriterClient } from './ports.ts'
+
+/** `renewed` and `created` leases, and beats that `failed`: of one node, or of all that a tenant has when it cannot be asked. */
+export const BEAT_RESULTS = ['renewed', 'created', 'failed'] as const
+export type BeatResult = (typeof BEAT_RESULTS)[number]
+
+export type NodeHeartbeatsOptions = {
+  /** Tenants whose nodes are kept alive, right now. */
+  tenants: () => string[]
+  client: (tenant: string) => WriterClient | undefined
+  /** Whether beats are right at all: the partition is ours, and the host can be reached. */
+  mayBeat: () => Promise<boolean>
+  /** How often each lease is renewed, in milliseconds. A lease lasts 40 s. */
+  everyMs: number
+  clock: Clock
+  random: () => number
+  counted: (result: BeatResult) => void
+  /** Ends the beating. */
+  signal: AbortSignal
+}
+
+/** The virtual nodes of a tenant by name, with their uids. */
+type TenantNodes = {
+  nodes: Map<string, string>
+  /** When all of them were asked for, ms since the epoch; undefined while that has not succeeded. */
+  listedAt?: number
+  nextAt: number
+  isBeating: boolean
+}
+
+/** How often it is looked whose turn has come. */
+const TICK_MS = 1_000
+
+/** All nodes are asked for again after so many beats: the tenant may have made or removed some itself. */
+const BEATS_PER_LIST = 20
+
+/** Beats of one tenant under way at once. */
+const PARALLEL = 8
+
+const CALL_TIMEOUT_MS = 5_000
+
+/**
+ * Renews the leases of tenants' virtual nodes, as their kubelets would: without that a tenant's controller manager takes
+ * the nodes for lost and evicts their pods. Every tenant has a rhythm of its own; one whose API hangs delays nobody else.
+ * A tenant without virtual nodes costs one list in five minutes.
+ */
+export class NodeHeartbeats {
+  readonly #options: NodeHeartbeatsOptions
+  readonly #tenants = new Map<string, TenantNodes>()
+
+  constructor(options: NodeHeartbeatsOptions) {
+    this.#options = options
+  }
+
+  /** Beats until the signal aborts. Never rejects. */
+  async run(): Promise<void> {
+    const { clock, signal, everyMs } = this.#options
+    while (!signal.aborted) {
+      this.#tick()
+      await clock.sleep(Math.min(TICK_MS, everyMs), signal).catch(() => undefined)
+    }
+  }
+
+  /** A virtual node was made: its first beat comes at once. */
+  made(tenant: string, node: { name: string; uid: string }): void {
+    const state = this.#state(tenant)
+    state.nodes.set(node.name, node.uid)
+    state.nextAt = this.#options.clock.now()
+  }
+
+  /** A virtual node was removed. */
+  gone(tenant: string, name: string): void {
+    this.#tenants.get(tenant)?.nodes.delete(name)
+  }
+
+  #tick(): void {
+    const { clock, random, everyMs } = this.#options
+    const now = clock.now()
+    const current = new Set(this.#options.tenants())
+    for (const tenant of this.#tenants.keys()) if (!current.has(tenant)) this.#tenants.delete(tenant)
+    for (const tenant of current) {
+      const state = this.#state(tenant)
+      if (state.isBeating || now < state.nextAt) continue
+      state.nextAt = now + everyMs * (0.9 + 0.2 * random())
+      state.isBeating = true
+      void this.#beatAll(tenant, state).finally(() => {
+        state.isBeating = false
+      })
+    }
+  }
+
+  async #beatAll(tenant: string, state: TenantNodes): Promise<void> {
+    const { mayBeat, counted, signal } = this.#options
+    const client = this.#options.client(tenant)
+    if (client === undefined || !(await mayBeat()) || signal.aborted) return
+    try {
+      await this.#list(client, state)
+    } catch {
+      if (!signal.aborted) counted('failed')
+      if (state.nodes.size === 0) return
+    }
+    const waiting = [...state.nodes]
+    const worker = async (): Promise<void> => {
+      for (let next = waiting.shift(); next !== undefined && !signal.aborted; next = waiting.shift()) {
+        const [name, uid] = next
+        const result = await beat(client, { name, uid }, this.#options.clock.now(), this.#call()).catch(
+          (): BeatResult => 'failed',
+        )
+        if (!signal.aborted) counted(result)
+      }
+    }
+    await Promise.all(Array.from({ length: Math.min(PARALLEL, waiting.length) }, worker))
+  }
+
+  async #list(client: WriterClient, state: TenantNodes): Promise<void> {
+    const { clock, everyMs } = this.#options
+    const now = clock.now()
+    if (state.listedAt !== undefined && now < state.listedAt + BEATS_PER_LIST * everyMs) return
+    const labelSelector = `${LABELS.virtualNode}=true`
+    const { items } = await client.listPage(RESOURCES.nodes, { ...this.#call(), labelSelector, limit: 0 })
+    state.nodes = new Map(items.map(({ metadata }) => [metadata.name ?? '', metadata.uid ?? '']))
+    state.listedAt = now
+  }
+
+  #call(): { signal: AbortSignal; timeoutMs: number } {
+    return { signal: this.#options.signal, timeoutMs: CALL_TIMEOUT_MS }
+  }
+
+  #state(tenant: string): TenantNodes {
+    const existing = this.#tenants.get(tenant)
+    if (existing !== undefined) return existing
+    const { clock, random, everyMs } = this.#options
+    // Spread, but soon: whoever renewed them before may have stopped long ago.
+    const state = { nodes: new Map<string, string>(), nextAt: clock.now() + (random() * everyMs) / 3, isBeating: false }
+    this.#tenants.set(tenant, state)
+    return state
+  }
+}
