@@ -17,7 +17,8 @@ export type MetaRoute = Exclude<Route, { kind: 'resource' }>
 
 const AGGREGATED_TYPE = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
 const TEXT = 'text/plain; charset=utf-8'
-const OPENAPI_PROTO = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'
+/** Clients ask by either name; answers carry the second, since `@` may not stand in a media type. */
+const OPENAPI_PROTO = ['v2@v1.0', 'v2.v1.0'].map((name) => `application/com.github.proto-openapi.spec.${name}+protobuf`)
 const HEALTH = /^\/(healthz|livez|readyz)(\/|$)/
 
 /** Health and version are open to everybody. */
@@ -72,7 +73,9 @@ function sendDiscovery(exchange: Exchange, scope: 'core' | 'named', document: ob
 
 /** Clients that want protobuf get a document without types: they then leave the checking of fields to the server. */
 function sendOpenapiV2(exchange: Exchange): void {
-  if ((exchange.header('accept') ?? '').includes(OPENAPI_PROTO)) exchange.send(200, emptyOpenapiV2(), OPENAPI_PROTO)
+  const accepted = exchange.header('accept') ?? ''
+  const [, answered = ''] = OPENAPI_PROTO
+  if (OPENAPI_PROTO.some((type) => accepted.includes(type))) exchange.send(200, emptyOpenapiV2(), answered)
   else exchange.sendJson(200, openapiV2())
 }
 
