@@ -1,0 +1,129 @@
+import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { type Cluster, openCluster } from '../harness/cluster.ts'
+import { type Installation, causeway, newFolder, startUp } from '../harness/installation.ts'
+import { isRunning, podOf } from '../harness/objects.ts'
+import { isAlive } from '../harness/process.ts'
+import { MODES } from '../harness/world.ts'
+
+describe.each(MODES)('$mode', ({ separate }) => {
+  let up: Installation
+  let host: Cluster
+  beforeAll(async () => {
+    up = await startUp({ separate, tenants: ['first'] })
+    host = await openCluster(up.ready.hostKubeconfig)
+  })
+  afterAll(async () => {
+    await host?.close()
+    await up?.dispose()
+  })
+
+  const run = async (kubeconfig: string, name: string): Promise<void> => {
+    const cluster = await openCluster(kubeconfig)
+    await cluster.until('serviceaccounts', { namespace: 'default', name: 'default' }, () => true)
+    await cluster.create(podOf('default', name))
+    await cluster.until('pods', { namespace: 'default', name }, isRunning)
+    await cluster.close()
+  }
+
+  test('a tenant is created, served, listed and connected to while everything runs', async () => {
+    const created = await up.command('tenant', 'create', 'second', '--json')
+    expect(created).toMatchObject({ code: 0, stderr: '' })
+    const { kubeconfig, hostNamespace } = JSON.parse(created.stdout) as { kubeconfig: string; hostNamespace: string }
+    await run(kubeconfig, 'web')
+    expect(await host.find('pods', { namespace: hostNamespace, name: 'web-x-default-x-second' })).toBeDefined()
+
+    const listed = await up.command('tenant', 'list', '--json')
+    const tenants = JSON.parse(listed.stdout) as { name: string; health?: { state: string } }[]
+    expect(Object.fromEntries(tenants.map(({ name, health }) => [name, health?.state]))).toEqual({
+      first: 'synced',
+      second: 'synced',
+    })
+
+    const mine = join(up.data, 'my-kubeconfig')
+    expect(await up.command('tenant', 'connect', 'second', '--kubeconfig', mine)).toMatchObject({ code: 0 })
+    expect(parse(readFileSync(mine, 'utf8'))).toMatchObject({ 'current-context': 'causeway_second' })
+    await run(mine, 'by-context')
+    const again = await up.command('tenant', 'create', 'second')
+    expect(again.code).toBe(2)
+    expect(again.stderr).toContain('"second" exists already')
+  })
+
+  test('a tenant is deleted with its copies, and another of its name begins anew', async () => {
+    expect(await up.command('tenant', 'create', 'passing')).toMatchObject({ code: 0 })
+    const kubeconfig = join(up.data, 'apiserver', 'kubeconfigs', 'passing.yaml')
+    await run(kubeconfig, 'web')
+    const refused = await up.command('tenant', 'delete', 'passing')
+    expect(refused.code).toBe(2)
+    expect(refused.stderr).toContain('--yes')
+    expect(await up.command('tenant', 'delete', 'passing', '--yes')).toMatchObject({ code: 0 })
+    await host.untilGone('namespaces', { name: 'causeway-passing' })
+    const first = await openCluster(up.ready.kubeconfigs['first'] ?? '')
+    expect(await first.find('namespaces', { name: 'default' })).toBeDefined()
+    await first.close()
+
+    expect(await up.command('tenant', 'create', 'passing')).toMatchObject({ code: 0 })
+    await run(kubeconfig, 'web')
+    const copies = await host.list('pods', 'causeway-passing')
+    expect(copies.map(({ metadata }) => metadata.name)).toEqual(['web-x-default-x-passing'])
+  })
+
+  test('status shows processes, partitions and APIs', async () => {
+    const { code, stdout } = await up.command('status', '--json')
+    const report = JSON.parse(stdout) as {
+      processes: { name: string; pid: number }[]
+      partitions: { role: string; held: number; of: number }[]
+      host: { state: string }
+    }
+    expect(code).toBe(0)
+    expect(report.host.state).toBe('synced')
+    expect(report.processes.every(({ pid }) => isAlive(pid))).toBe(true)
+    expect(report.partitions.map(({ role, held, of }) => [role, held === of])).toEqual([
+      ['watcher', true],
+      ['translator', true],
+      ['writer', true],
+    ])
+    const text = await up.command('status')
+    expect(text.stdout).toContain('nats')
+    expect(text.stdout).toContain('first')
+  })
+
+  test('a second start on the same folder is refused while the first runs', async () => {
+    const second = startUp({ data: up.data, separate })
+    await expect(second).rejects.toThrow(`in use by process ${up.ready.pid}`)
+  })
+
+  test('after a restart the same kubeconfigs are valid, and what ran goes on', async () => {
+    const before = up.pids()
+    const file = up.ready.kubeconfigs['first'] ?? ''
+    const text = readFileSync(file, 'utf8')
+    await run(file, 'before')
+    expect(await up.stop()).toMatchObject({ code: 0 })
+    for (const [name, pid] of Object.entries(before)) expect([name, isAlive(pid)]).toEqual([name, false])
+    up = await up.restart({ tenants: [] })
+    expect(Object.keys(up.ready.kubeconfigs).toSorted()).toEqual(['first', 'host', 'passing', 'second'])
+    expect(readFileSync(file, 'utf8')).toBe(text)
+    const cluster = await openCluster(file)
+    await cluster.until('pods', { namespace: 'default', name: 'before' }, isRunning)
+    await cluster.close()
+    await run(file, 'after')
+  })
+})
+
+test.each(MODES)('up --once runs the sample, checks it and ends with 0, $mode', async ({ separate }) => {
+  const data = newFolder()
+  const { code, stdout, stderr } = await causeway('up', '--once', '--data', data, ...(separate ? ['--separate'] : []))
+  rmSync(data, { recursive: true, force: true })
+  expect({ code, stderr }).toMatchObject({ code: 0 })
+  expect(stdout).toMatch(/ok: \d+ pods of 2 tenants run on the host/)
+})
+
+test('commands say so when nothing runs on the folder', async () => {
+  const data = newFolder()
+  const { code, stderr } = await causeway('status', '--data', data)
+  rmSync(data, { recursive: true, force: true })
+  expect(code).toBe(1)
+  expect(stderr).toContain(`nothing runs on ${data}`)
+})
