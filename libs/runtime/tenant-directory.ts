@@ -1,6 +1,7 @@
 import type { Bus } from '#libs/bus'
 import { type Clock, jsonEqual } from '#libs/kernel'
 import { type KubeClient, createKubeClient } from '#libs/kube'
+import { defaultTenantConfig } from '#libs/sync-config'
 import type { Logger } from '#libs/telemetry'
 import type { TenantContext } from '#libs/translation'
 import { lazyClusterConfig } from './lazy-cluster-config.ts'
@@ -142,6 +143,7 @@ class LiveDirectory {
     return {
       name,
       hostNamespace,
+      config: defaultTenantConfig(),
       ...(workloadServiceAccount === undefined ? {} : { workloadServiceAccount }),
       ...(reservedLabels === undefined ? {} : { reservedLabels }),
     }

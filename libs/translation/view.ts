@@ -1,10 +1,13 @@
 import type { JsonObject, KubeObject, ObjectRef, Side } from '#libs/kube-model'
+import type { TenantConfig } from '#libs/sync-config'
 
 /** What translation must know of a tenant: plain data. */
 export type TenantContext = {
   name: string
   /** The host namespace in which all of the tenant's objects land. */
   hostNamespace: string
+  /** What of the tenant crosses and how, with all defaults applied. */
+  config: TenantConfig
   /** ServiceAccount on the host that the tenant's pods run under. @default 'default' */
   workloadServiceAccount?: string
   /** Label keys that must not cross under their own name. @default none */

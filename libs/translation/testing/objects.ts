@@ -1,8 +1,13 @@
 import type { JsonObject, KubeObject } from '#libs/kube-model'
+import { defaultTenantConfig } from '#libs/sync-config'
 import type { TenantContext } from '../view.ts'
 
 /** The tenant of most tests. */
-export const TENANT: TenantContext = { name: 'team-a', hostNamespace: 'tenant-team-a' }
+export const TENANT: TenantContext = {
+  name: 'team-a',
+  hostNamespace: 'tenant-team-a',
+  config: defaultTenantConfig(),
+}
 
 /** A pod of the tenant as its API holds it, with one container unless the spec says otherwise. */
 export function podOf(
