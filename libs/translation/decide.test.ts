@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { KubeObject, ObjectRef } from '#libs/kube-model'
 import type { Decision } from './decision.ts'
 import { decideFor, kindFor } from './registry.ts'
+import { replacementMark } from './replacement.ts'
 import { TENANT, deepFreeze, memoryRelated, objectOf, podOf } from './testing/index.ts'
 import type { Presence, View } from './view.ts'
 
@@ -77,6 +78,20 @@ const serviceRows: Row[] = [
   ['terminating', 'copy terminating', true, []],
   ['terminating', 'foreign', true, []],
   ['excluded', 'copy', true, ['host delete excluded state 10']],
+
+  // We deleted the tenant's object ourselves, to make it anew.
+  ['deleted', 'copy being replaced', true, ['virtual replace replace']],
+  ['deleted', 'copy being replaced', false, ['virtual replace replace']],
+  ['absent', 'copy being replaced', true, ['virtual replace replace']],
+  ['absent', 'copy being replaced', false, []],
+  ['terminating', 'copy being replaced', true, ['virtual replace replace']],
+  ['excluded', 'copy being replaced', true, ['host delete excluded state 10']],
+  // It is over, or was not gone through with.
+  ['present', 'copy being replaced', true, ['host patch update']],
+  ['present', 'copy of the old uid being replaced', true, ['host patch update']],
+  // The tenant deleted the new one.
+  ['deleted', 'copy of the old uid being replaced', true, ['host delete virtualNeverSeen confirm-absent']],
+  ['terminating', 'copy of the old uid being replaced', true, ['host delete virtualTerminating state 10']],
 ]
 
 const configRows: Row[] = [
@@ -170,6 +185,60 @@ describe('deciding', () => {
     expect(decideFor({ ...view, virtual: { object, seq: 10 } })).toEqual([])
   })
 
+  describe('about a Service that is made anew', () => {
+    const service = objectOf('Service', 'web', { spec: { type: 'ClusterIP', clusterIP: '10.0.0.9' } })
+    const view = viewOf('services', service, { virtual: 'deleted', host: 'copy being replaced', synced: true })
+
+    test('creates what the copy has kept of it', () => {
+      const [decision] = decideFor(view)
+      expect(decision).toMatchObject({
+        target: { side: 'virtual', resource: 'services', namespace: 'default', name: 'web' },
+        write: {
+          op: 'replace',
+          uid: UID,
+          body: { spec: { clusterIP: '10.0.0.9' } },
+          copy: { name: 'web-x-default-x-team-a', uid: 'host-uid' },
+        },
+      })
+      expect(decision).not.toHaveProperty('write.resourceVersion')
+    })
+
+    test('takes a note that cannot be read for none', () => {
+      for (const mark of ['', '{', '[]', '{"uid":7}', '{"uid":"uid-now","body":{}}']) {
+        const host = view.host.object
+        const annotations = { ...host?.metadata.annotations, 'causeway.dev/replacement': mark }
+        const object = { ...host, metadata: { ...host?.metadata, annotations } }
+        expect(decideFor({ ...view, host: { object, seq: 20 } }).map(summary)).toEqual([
+          'host delete virtualGone tombstone 5',
+        ])
+      }
+    })
+
+    test('deletes a copy in no other state than the one it looked at: it may carry a note by now', () => {
+      const gone = viewOf('services', service, { virtual: 'deleted', host: 'copy', synced: true })
+      const object = {
+        ...gone.host.object,
+        metadata: { ...gone.host.object?.metadata, resourceVersion: '41' },
+      }
+      expect(decideFor({ ...gone, host: { object, seq: 20 } })).toMatchObject([
+        { write: { op: 'delete', uid: 'host-uid', resourceVersion: '41' } },
+      ])
+    })
+
+    test('says so when its API does not accept the address of the host', () => {
+      const both = viewOf('services', service, { virtual: 'present', host: 'copy', synced: true })
+      const annotations = { 'causeway.dev/refused-address': '10.0.0.7' }
+      const virtual = { ...both.virtual.object, metadata: { ...both.virtual.object?.metadata, annotations } }
+      const host = {
+        ...both.host.object,
+        metadata: both.host.object?.metadata ?? {},
+        spec: { type: 'ClusterIP', clusterIP: '10.0.0.7' },
+      }
+      const decisions = decideFor({ ...both, virtual: { object: virtual, seq: 10 }, host: { object: host, seq: 20 } })
+      expect(decisions.map(summary)).toEqual(['reject Unsupported'])
+    })
+  })
+
   test('never sends default/kubernetes across', () => {
     const service = objectOf('Service', 'kubernetes', { spec: { type: 'ClusterIP' } })
     expect(decideFor(viewOf('services', service, { virtual: 'present', host: 'absent', synced: true }))).toEqual([])
@@ -230,6 +299,10 @@ function hostPresence(state: string, { resource, original }: { resource: string;
   const { metadata } = object
   if (state.includes('terminating')) {
     Object.assign(metadata, { deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 12 })
+  }
+  if (state.includes('being replaced')) {
+    const mark = replacementMark({ uid: of.metadata.uid ?? '', body: original })
+    metadata.annotations = { ...metadata.annotations, 'causeway.dev/replacement': mark }
   }
   if (state === 'foreign')
     object.metadata = { name: metadata.name ?? '', namespace: TENANT.hostNamespace, uid: 'host-uid' }
