@@ -77,7 +77,6 @@ const gatewayApi = z
     referenceGrants: autoSwitch(
       'ReferenceGrants. `auto`: where routes and namespaces cross. The tenant’s grants are asked in any case',
     ),
-    patches,
   })
   .prefault({})
   .describe('Gateway API')
