@@ -27,11 +27,27 @@ export function openDatabase(path: string): { database: Database; fresh: boolean
     database.pragma(`user_version = ${SCHEMA_VERSION}`)
     return { database, fresh: true }
   } catch (error) {
-    throw new CausewayError(`projection ${path} cannot be made: check that the folder can be written and has room`, {
-      code: 'ProjectionUnavailable',
-      cause: error,
-    })
+    throw unavailable(path, error)
   }
+}
+
+function unavailable(path: string, cause: unknown): CausewayError {
+  return new CausewayError(
+    `projection ${path} cannot be opened or made: check that the folder can be written, has room, and that no other ` +
+      'process uses the file',
+    { code: 'ProjectionUnavailable', retry: 'backoff', cause },
+  )
+}
+
+/** Whether an error says that the file itself is broken, so that it must be built again from the log. */
+export function isDamaged(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code
+  return typeof code === 'string' && /^SQLITE_(CORRUPT|NOTADB)/.test(code)
+}
+
+/** Removes a projection's file: it is built again from the log at the next opening. */
+export function removeDatabase(path: string): void {
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) rmSync(file, { force: true })
 }
 
 function openExisting(path: string): Database | undefined {
@@ -40,9 +56,12 @@ function openExisting(path: string): Database | undefined {
     database = configure(new Sqlite(path))
     if (database.pragma('user_version', { simple: true }) === SCHEMA_VERSION) return database
   } catch (error) {
-    if ((error as { code?: string }).code === 'SQLITE_BUSY') throw error
+    database?.close()
+    // Anything else, such as a file that another process holds, is no reason to throw away what is in it.
+    if (!isDamaged(error)) throw unavailable(path, error)
+    return undefined
   }
-  database?.close()
+  database.close()
   return undefined
 }
 

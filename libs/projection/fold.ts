@@ -1,6 +1,6 @@
 import type { LoggedChange } from '#libs/events'
 import { jsonEqual } from '#libs/kernel'
-import type { KubeObject, ObjectKey, ObjectRef } from '#libs/kube-model'
+import type { KubeObject, ObjectRef } from '#libs/kube-model'
 import { isDecided, referencesOf, stampedUid, virtualRefOf } from '#libs/translation'
 import type { StoredObject } from './object-table.ts'
 import type { DecisionKey } from './pending-table.ts'
@@ -15,16 +15,16 @@ export function decisionKeyOf(tenant: string, host: KubeObject, resource: string
 /** Takes in a change of a tenant's object. */
 export function foldVirtual(projection: Projection, change: LoggedChange): DecisionKey[] {
   const { key } = change
-  const ref: ObjectRef = { resource: key.resource, namespace: key.namespace, name: key.name }
-  const before = projection.objects.get(key)
-  const after = store(projection, change, undefined)
-  const dirty: DecisionKey[] = isDecided(key.resource) ? [{ tenant: key.tenant, ref }] : []
-  dirty.push(...refreshReferences(projection, key.tenant, ref))
-  if (before?.object === undefined && after.object !== undefined)
-    dirty.push(...waitingUsers(projection, key.tenant, ref))
-  if (key.resource === 'namespaces' && !jsonEqual(before?.object?.metadata.labels, after.object?.metadata.labels)) {
-    const pods = projection.objects.list({ tenant: key.tenant, side: 'virtual', resource: 'pods' }, key.name)
-    dirty.push(...pods.map((pod) => ({ tenant: key.tenant, ref: pod })))
+  const { tenant, resource, namespace, name } = key
+  const ref: ObjectRef = { resource, namespace, name }
+  const before = projection.objects.peek(key)
+  const after = store(projection, change, { object: change.object() })
+  const dirty: DecisionKey[] = isDecided(resource) ? [{ tenant, ref }] : []
+  dirty.push(...refreshReferences(projection, tenant, ref))
+  if (before?.object === undefined && after.object !== undefined) dirty.push(...waitingUsers(projection, tenant, ref))
+  if (resource === 'namespaces' && !jsonEqual(before?.object?.metadata.labels, after.object?.metadata.labels)) {
+    const pods = projection.objects.listIn({ tenant, side: 'virtual', resource: 'pods', namespace: name })
+    dirty.push(...pods.map((pod) => ({ tenant, ref: pod })))
   }
   return dirty
 }
@@ -32,37 +32,56 @@ export function foldVirtual(projection: Projection, change: LoggedChange): Decis
 /** Takes in a change of a tenant's host copy. */
 export function foldHost(projection: Projection, change: LoggedChange): DecisionKey[] {
   const { key } = change
-  const before = projection.objects.get(key)?.object
+  const before = projection.objects.peek(key)
   const object = change.object()
-  const owner =
-    decisionKeyOf(key.tenant, object, key.resource) ??
-    (before === undefined ? undefined : decisionKeyOf(key.tenant, before, key.resource))
-  store(projection, change, stampedUid(object))
-  if (owner === undefined) return []
-  return [owner, ...refreshReferences(projection, key.tenant, owner.ref, key)]
+  // Where the stamps have changed, the object that they named before has lost its copy.
+  const owners = [object, before?.object].flatMap((state) => {
+    const owner = state === undefined ? undefined : decisionKeyOf(key.tenant, state, key.resource)
+    return owner === undefined ? [] : [owner]
+  })
+  // Of an object that is gone, no more may be told than its name and uid.
+  const earlier = before?.object === undefined ? before?.virtualUid : stampedUid(before.object)
+  const virtualUid = stampedUid(object) ?? (before?.uid === change.uid ? earlier : undefined)
+  store(projection, change, { object, virtualUid })
+  return distinct(owners).flatMap((owner) => [owner, ...refreshReferences(projection, key.tenant, owner.ref)])
+}
+
+function distinct(keys: DecisionKey[]): DecisionKey[] {
+  const [first, second] = keys
+  return first !== undefined && jsonEqual(first, second) ? [first] : keys
 }
 
 /** Takes in a change of a host object that concerns all tenants. */
 export function foldHostShared(projection: Projection, change: LoggedChange): DecisionKey[] {
   const { key } = change
   const ref: ObjectRef = { resource: key.resource, namespace: key.namespace, name: key.name }
-  store(projection, change, undefined)
+  store(projection, change, { object: change.object() })
   return projection.references.tenantsUsing(ref).map((tenant) => ({ tenant, ref }))
 }
 
-function store(projection: Projection, change: LoggedChange, virtualUid: string | undefined): StoredObject {
+/** @param state the object, parsed once, and the uid of the original that a copy carries */
+function store(
+  projection: Projection,
+  change: LoggedChange,
+  state: { object: KubeObject; virtualUid?: string | undefined },
+): StoredObject {
   const { uid, resourceVersion, seq } = change
-  const object = change.object()
-  const kept = change.type === 'DELETED' ? undefined : object
+  const { object, virtualUid } = state
+  const isGone = change.type === 'DELETED'
   const stamp = virtualUid === undefined ? {} : { virtualUid }
-  return projection.objects.put(change.key, { uid, resourceVersion, seq, ...stamp }, kept)
+  const gone = isGone ? { goneAt: change.storedAt } : {}
+  const stored = { uid, resourceVersion, seq, ...stamp, ...gone }
+  return projection.objects.put(change.key, stored, isGone ? undefined : object)
 }
 
-/** Brings the references of a virtual object up to date with both its sides. */
-function refreshReferences(projection: Projection, tenant: string, ref: ObjectRef, hostKey?: ObjectKey): DecisionKey[] {
+/**
+ * Brings the references of a virtual object up to date with both its sides.
+ * @returns the keys of what it refers to since now, or no more
+ */
+export function refreshReferences(projection: Projection, tenant: string, ref: ObjectRef): DecisionKey[] {
   if (!isDecided(ref.resource)) return []
-  const virtual = projection.objects.get({ tenant, side: 'virtual', ...ref })?.object
-  const host = hostKey === undefined ? projection.hostCopyOf(tenant, ref) : projection.objects.get(hostKey)?.object
+  const virtual = projection.objects.peek({ tenant, side: 'virtual', ...ref })?.object
+  const host = projection.hostCopyOf(tenant, ref)
   const refs = referencesOf(ref.resource, { virtual, host })
   // The copy still runs and still uses what its original referred to: that must not go before the copy does.
   const kept = virtual === undefined && host !== undefined ? projection.references.of(tenant, ref) : []

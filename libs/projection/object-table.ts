@@ -3,7 +3,14 @@ import type { Presence } from '#libs/translation'
 import type { Vault } from '#libs/vault'
 import type { Database } from './database.ts'
 
-type Row = { uid: string; rv: string; seq: number; virtual_uid: string | null; body: string | null }
+type Row = {
+  uid: string
+  rv: string
+  seq: number
+  virtual_uid: string | null
+  gone_at: number | null
+  body: string | null
+}
 
 /** An object as stored: its last state or, without `object`, its tombstone. */
 export type StoredObject = {
@@ -12,39 +19,48 @@ export type StoredObject = {
   seq: number
   /** On the host: the uid of the virtual object it stands for, as stamped. */
   virtualUid?: string
+  /** Of a tombstone: when the log stored it, ms since the epoch. */
+  goneAt?: number
   object?: KubeObject
 }
 
+/** Names of objects, as {@link ObjectTable.page} goes through them. */
+export type NamePage = { namespace: string; name: string }[]
+
 /** Parsed objects kept in memory: decisions come in bursts on the same ones. */
 const CACHE_ENTRIES = 2_000
+/** Objects may have a megabyte each: length of their JSON in characters, together. */
+const CACHE_LENGTH = 16_000_000
 
 /** The last state or tombstone of every object of a partition. Bodies of covered resources are sealed at rest. */
 export class ObjectTable {
   readonly #vault: Vault
-  readonly #cache = new Map<string, StoredObject>()
+  readonly #cache = new Map<string, { stored: StoredObject; length: number }>()
+  #cacheLength = 0
   readonly #get
   readonly #put
-  readonly #names
+  readonly #page
   readonly #namesIn
 
   constructor(database: Database, vault: Vault) {
     this.#vault = vault
     const key = 'tenant = ? AND side = ? AND resource = ?'
     this.#get = database.prepare<[string, Side, string, string, string], Row>(
-      `SELECT uid, rv, seq, virtual_uid, body FROM objects WHERE ${key} AND namespace = ? AND name = ?`,
+      `SELECT uid, rv, seq, virtual_uid, gone_at, body FROM objects WHERE ${key} AND namespace = ? AND name = ?`,
     )
     this.#put = database.prepare<
-      [string, Side, string, string, string, string, string, number, string | null, string | null]
+      [string, Side, string, string, string, string, string, number, string | null, number | null, string | null]
     >(
-      `INSERT INTO objects (tenant, side, resource, namespace, name, uid, rv, seq, virtual_uid, body)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      `INSERT INTO objects (tenant, side, resource, namespace, name, uid, rv, seq, virtual_uid, gone_at, body)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT DO UPDATE SET uid = excluded.uid, rv = excluded.rv, seq = excluded.seq,
-         virtual_uid = excluded.virtual_uid, body = excluded.body`,
+         virtual_uid = excluded.virtual_uid, gone_at = excluded.gone_at, body = excluded.body`,
     )
-    this.#names = database.prepare<[string, Side, string], { namespace: string; name: string }>(
-      `SELECT namespace, name FROM objects WHERE ${key} AND body IS NOT NULL`,
+    this.#page = database.prepare<[string, Side, string, string, string, number], NamePage[number]>(
+      `SELECT namespace, name FROM objects WHERE ${key} AND (namespace, name) > (?, ?) AND body IS NOT NULL
+       ORDER BY namespace, name LIMIT ?`,
     )
-    this.#namesIn = database.prepare<[string, Side, string, string], { namespace: string; name: string }>(
+    this.#namesIn = database.prepare<[string, Side, string, string], NamePage[number]>(
       `SELECT namespace, name FROM objects WHERE ${key} AND namespace = ? AND body IS NOT NULL`,
     )
   }
@@ -53,26 +69,30 @@ export class ObjectTable {
   get(key: ObjectKey): StoredObject | undefined {
     const id = keyString(key)
     const cached = this.#cache.get(id)
-    if (cached !== undefined) return cached
+    if (cached !== undefined) return cached.stored
     const row = this.#get.get(key.tenant, key.side, key.resource, key.namespace, key.name)
     if (row === undefined) return undefined
-    const stored: StoredObject = {
-      uid: row.uid,
-      resourceVersion: row.rv,
-      seq: row.seq,
-      ...(row.virtual_uid === null ? {} : { virtualUid: row.virtual_uid }),
-      ...(row.body === null ? {} : { object: this.#vault.unseal(key, JSON.parse(row.body) as KubeObject) }),
-    }
-    this.#remember(id, stored)
+    const stored = fromRow(row, (logged) => this.#vault.unseal(key, logged))
+    this.#remember(id, stored, row.body?.length ?? 0)
     return stored
+  }
+
+  /** The same without opening what is sealed: for those who look at metadata only. */
+  peek(key: ObjectKey): StoredObject | undefined {
+    const cached = this.#cache.get(keyString(key))
+    if (cached !== undefined) return cached.stored
+    const row = this.#get.get(key.tenant, key.side, key.resource, key.namespace, key.name)
+    return row === undefined ? undefined : fromRow(row, (logged) => logged)
   }
 
   /**
    * Stores a state or tombstone.
    * @param logged the object as it stands in the log: sealed where the vault covers it
+   * @throws CausewayError `SealBroken` when it cannot be opened; nothing is stored then
    */
   put(key: ObjectKey, stored: Omit<StoredObject, 'object'>, logged: KubeObject | undefined): StoredObject {
     const body = logged === undefined ? null : JSON.stringify(logged)
+    const object = logged === undefined ? {} : { object: this.#vault.unseal(key, logged) }
     const { tenant, side, resource, namespace, name } = key
     this.#put.run(
       tenant,
@@ -84,10 +104,11 @@ export class ObjectTable {
       stored.resourceVersion,
       stored.seq,
       stored.virtualUid ?? null,
+      stored.goneAt ?? null,
       body,
     )
-    const full = { ...stored, ...(logged === undefined ? {} : { object: this.#vault.unseal(key, logged) }) }
-    this.#remember(keyString(key), full)
+    const full = { ...stored, ...object }
+    this.#remember(keyString(key), full, body?.length ?? 0)
     return full
   }
 
@@ -100,26 +121,46 @@ export class ObjectTable {
     return { gone: { uid: stored.uid, seq: stored.seq, ...virtualUid }, seq: stored.seq }
   }
 
-  /** Keys of all objects of a resource that are there, optionally in one namespace. */
-  list(of: Pick<ObjectKey, 'tenant' | 'side' | 'resource'>, namespace?: string): ObjectRef[] {
-    const rows =
-      namespace === undefined
-        ? this.#names.all(of.tenant, of.side, of.resource)
-        : this.#namesIn.all(of.tenant, of.side, of.resource, namespace)
+  /** Keys of all objects of a resource that are there in one namespace. */
+  listIn(of: Pick<ObjectKey, 'tenant' | 'side' | 'resource' | 'namespace'>): ObjectRef[] {
+    const rows = this.#namesIn.all(of.tenant, of.side, of.resource, of.namespace)
     return rows.map((row) => ({ resource: of.resource, namespace: row.namespace, name: row.name }))
+  }
+
+  /** Names of the objects of a resource that are there, in order, beginning after one of them. */
+  page(
+    of: Pick<ObjectKey, 'tenant' | 'side' | 'resource'>,
+    after: NamePage[number] | undefined,
+    limit: number,
+  ): NamePage {
+    return this.#page.all(of.tenant, of.side, of.resource, after?.namespace ?? '', after?.name ?? '', limit)
   }
 
   /** Drops what is kept in memory, after a rollback. */
   forgetCache(): void {
     this.#cache.clear()
+    this.#cacheLength = 0
   }
 
-  #remember(id: string, stored: StoredObject): void {
+  #remember(id: string, stored: StoredObject, length: number): void {
+    this.#cacheLength += length - (this.#cache.get(id)?.length ?? 0)
     this.#cache.delete(id)
-    this.#cache.set(id, stored)
-    if (this.#cache.size > CACHE_ENTRIES) {
-      const oldest = this.#cache.keys().next()
-      if (!oldest.done) this.#cache.delete(oldest.value)
+    this.#cache.set(id, { stored, length })
+    for (const [oldest, entry] of this.#cache) {
+      if (this.#cache.size <= CACHE_ENTRIES && this.#cacheLength <= CACHE_LENGTH) break
+      this.#cache.delete(oldest)
+      this.#cacheLength -= entry.length
     }
+  }
+}
+
+function fromRow(row: Row, open: (logged: KubeObject) => KubeObject): StoredObject {
+  return {
+    uid: row.uid,
+    resourceVersion: row.rv,
+    seq: row.seq,
+    ...(row.virtual_uid === null ? {} : { virtualUid: row.virtual_uid }),
+    ...(row.gone_at === null ? {} : { goneAt: row.gone_at }),
+    ...(row.body === null ? {} : { object: open(JSON.parse(row.body) as KubeObject) }),
   }
 }

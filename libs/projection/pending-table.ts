@@ -46,6 +46,9 @@ type Row = {
 
 type KeyRow = { tenant: string; resource: string; namespace: string; name: string }
 
+/** A tenant that is not bound is not decided about, so its keys must not hide those that are due after them. */
+const ofKnownTenant = 'tenant IN (SELECT name FROM tenants)'
+
 /** Writes under way, waiting and parked, per key. */
 export class PendingTable {
   readonly #of
@@ -68,10 +71,11 @@ export class PendingTable {
       `DELETE FROM pending WHERE ${key} AND slot = ?`,
     )
     this.#due = database.prepare<[number, number], KeyRow>(
-      'SELECT DISTINCT tenant, resource, namespace, name FROM pending WHERE due IS NOT NULL AND due <= ? LIMIT ?',
+      `SELECT DISTINCT tenant, resource, namespace, name FROM pending
+       WHERE due IS NOT NULL AND due <= ? AND ${ofKnownTenant} LIMIT ?`,
     )
     this.#nextDue = database.prepare<[], { due: number | null }>(
-      'SELECT min(due) AS due FROM pending WHERE due IS NOT NULL',
+      `SELECT min(due) AS due FROM pending WHERE due IS NOT NULL AND ${ofKnownTenant}`,
     )
     this.#parked = database.prepare<[], Row & KeyRow>("SELECT * FROM pending WHERE state = 'parked'")
     this.#parkedByReason = database.prepare<[], { reason: string; count: number }>(

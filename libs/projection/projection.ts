@@ -1,12 +1,14 @@
 import type { LoggedChange, StreamName } from '#libs/events'
 import type { JsonObject, KubeObject, ObjectKey, ObjectRef, Side } from '#libs/kube-model'
-import { DECIDE_ORDER, type Related, type TenantContext, type View, hostName, isMirrored } from '#libs/translation'
+import { type Related, type TenantContext, type View, hostName, isMirrored } from '#libs/translation'
 import type { Vault } from '#libs/vault'
 import { type Database, openDatabase } from './database.ts'
-import { decisionKeyOf, foldHost, foldHostShared, foldVirtual } from './fold.ts'
+import { foldHost, foldHostShared, foldVirtual, refreshReferences } from './fold.ts'
 import { ObjectTable } from './object-table.ts'
 import { type DecisionKey, PendingTable } from './pending-table.ts'
 import { ReferenceTable } from './reference-table.ts'
+import { type Sweep, sweepKeys } from './sweep-keys.ts'
+import { TombstoneTable } from './tombstones.ts'
 
 export type ProjectionOptions = {
   path: string
@@ -26,6 +28,8 @@ export class Projection {
   /** Whether the file was made just now, so that it must be filled from STATE. */
   readonly fresh: boolean
   readonly #database: Database
+  readonly #tombstones: TombstoneTable
+  readonly #positions = new Map<StreamName, number>()
   readonly #meta
   readonly #setMeta
   readonly #synced
@@ -42,6 +46,7 @@ export class Projection {
     this.objects = new ObjectTable(database, options.vault)
     this.references = new ReferenceTable(database)
     this.pending = new PendingTable(database)
+    this.#tombstones = new TombstoneTable(database)
     this.#meta = database.prepare<[string], { value: string }>('SELECT value FROM meta WHERE key = ?')
     this.#setMeta = database.prepare<[string, string]>('INSERT OR REPLACE INTO meta VALUES (?, ?)')
     this.#synced = database.prepare<[string, Side, string], { epoch: number }>(
@@ -62,12 +67,17 @@ export class Projection {
 
   /** Sequence up to which a stream is folded in; 0 for none. */
   position(stream: StreamName): number {
-    return Number(this.#meta.get(`position/${stream}`)?.value ?? 0)
+    const known = this.#positions.get(stream)
+    if (known !== undefined) return known
+    const stored = Number(this.#meta.get(`position/${stream}`)?.value ?? 0)
+    this.#positions.set(stream, stored)
+    return stored
   }
 
+  /** Moves the position on; it is stored by the next commit, with what it stands for. */
   setPosition(stream: StreamName, seq: number): void {
     this.#begin()
-    this.#setMeta.run(`position/${stream}`, String(seq))
+    this.#positions.set(stream, seq)
   }
 
   /** Notes that the file holds all that STATE held: from here on the log alone keeps it current. */
@@ -78,14 +88,24 @@ export class Projection {
 
   /**
    * Takes a change in.
-   * @returns the keys whose decision may differ now
-   * @throws EnvelopeError when the payload holds no object; nothing is changed then
+   * @returns the keys whose decision may differ now; for the end of a list, which may concern very many, what to sweep
+   * @throws EnvelopeError when the payload holds no object, CausewayError `SealBroken`; nothing is changed then
    */
-  fold(change: LoggedChange): DecisionKey[] {
+  fold(change: LoggedChange): { keys: DecisionKey[]; sweep?: Sweep } {
     this.#begin()
-    if (change.type === 'SYNCED') return this.#foldMarker(change)
-    if (change.key.tenant === '') return foldHostShared(this, change)
-    return change.key.side === 'virtual' ? foldVirtual(this, change) : foldHost(this, change)
+    if (change.type === 'SYNCED') return { keys: [], ...this.#foldMarker(change) }
+    if (change.key.tenant === '') return { keys: foldHostShared(this, change) }
+    return { keys: change.key.side === 'virtual' ? foldVirtual(this, change) : foldHost(this, change) }
+  }
+
+  /**
+   * Works out anew what an object refers to: what was folded in before its tenant was known could not be put in relation
+   * to the host.
+   * @returns keys whose decision may differ now
+   */
+  refreshReferences(key: DecisionKey): DecisionKey[] {
+    this.#begin()
+    return refreshReferences(this, key.tenant, key.ref)
   }
 
   /**
@@ -98,6 +118,12 @@ export class Projection {
     if (bound !== undefined) this.forgetTenant(name)
     this.#begin()
     this.#database.prepare('INSERT OR REPLACE INTO tenants VALUES (?, ?)').run(name, uid)
+  }
+
+  /** Forgets tenants that were bound and are not among these: they were removed while nobody followed. */
+  retainTenants(names: ReadonlySet<string>): void {
+    const bound = this.#database.prepare<[], { name: string }>('SELECT name FROM tenants').all()
+    for (const { name } of bound) if (!names.has(name)) this.forgetTenant(name)
   }
 
   /** Forgets all that was folded in of a tenant. Nothing is decided by that: its objects are simply not followed any more. */
@@ -128,19 +154,26 @@ export class Projection {
   hostCopyOf(tenant: string, ref: ObjectRef): KubeObject | undefined {
     const hostNamespace = this.#hostNamespaceOf(tenant)
     if (hostNamespace === undefined) return undefined
-    return this.objects.get(this.hostKeyOf({ name: tenant, hostNamespace }, ref))?.object
+    return this.objects.peek(this.hostKeyOf({ name: tenant, hostNamespace }, ref))?.object
   }
 
-  /** All keys of a tenant that decisions are made about: its objects, and the originals of its host copies. */
-  keysOf(tenant: string): DecisionKey[] {
-    const keys = new Map<string, DecisionKey>()
-    for (const resource of DECIDE_ORDER) {
-      const virtual = this.objects.list({ tenant, side: 'virtual', resource }).map((ref) => ({ tenant, ref }))
-      for (const key of [...virtual, ...this.#ownersOfCopies(tenant, resource)]) {
-        keys.set(`${key.ref.resource}/${key.ref.namespace}/${key.ref.name}`, key)
-      }
-    }
-    return [...keys.values()]
+  /** The keys of a sweep, read as they are taken; see `sweepKeys`. */
+  sweep(sweep: Sweep): Generator<DecisionKey, void, void> {
+    return sweepKeys(this, sweep)
+  }
+
+  /**
+   * Drops tombstones from before `before` (ms since the epoch) that nothing needs any more.
+   * @returns whether there may be more of them than `limit`
+   */
+  expireTombstones(options: { before: number; now: number; limit: number }): boolean {
+    this.#begin()
+    const looked = this.#tombstones.expire({
+      ...options,
+      hostCopyIsThere: (key) => this.hostCopyOf(key.tenant, key) !== undefined,
+    })
+    if (looked > 0) this.objects.forgetCache()
+    return looked === options.limit
   }
 
   /** The key of a virtual object's host copy, or of the host object that it mirrors. */
@@ -174,7 +207,9 @@ export class Projection {
 
   /** Makes everything since the last commit durable, in one step. */
   commit(): void {
-    if (this.#database.inTransaction) this.#database.exec('COMMIT')
+    if (!this.#database.inTransaction) return
+    for (const [stream, seq] of this.#positions) this.#setMeta.run(`position/${stream}`, String(seq))
+    this.#database.exec('COMMIT')
   }
 
   /** Commits and closes the file. */
@@ -189,30 +224,14 @@ export class Projection {
     this.#database.close()
   }
 
-  #foldMarker(change: LoggedChange): DecisionKey[] {
+  #foldMarker(change: LoggedChange): { sweep?: Sweep } {
     const { tenant, side, resource } = change.key
     this.#setSynced.run(tenant, side, resource, change.epoch)
-    if (side === 'host') return this.#withoutCopy(tenant, resource)
-    // Copies whose original has not shown up in the complete list; and what is used, which all pods together tell.
-    const affected = resource === 'pods' ? ['configmaps', 'secrets', 'pods'] : [resource]
-    return affected.flatMap((kind) => this.#ownersOfCopies(tenant, kind))
-  }
-
-  /** Objects whose copy a complete list of the host has not brought; once all pods are known, also nodes that may be unused. */
-  #withoutCopy(tenant: string, resource: string): DecisionKey[] {
-    const lists = resource === 'pods' ? ['nodes', 'pods'] : [resource]
-    return lists
-      .flatMap((kind) => this.objects.list({ tenant, side: 'virtual', resource: kind }))
-      .filter((ref) => isMirrored(ref.resource) || this.hostCopyOf(tenant, ref) === undefined)
-      .map((ref) => ({ tenant, ref }))
-  }
-
-  #ownersOfCopies(tenant: string, resource: string): DecisionKey[] {
-    return this.objects.list({ tenant, side: 'host', resource }).flatMap((ref) => {
-      const stored = this.objects.get({ tenant, side: 'host', ...ref })
-      const key = stored?.object === undefined ? undefined : decisionKeyOf(tenant, stored.object, resource)
-      return key === undefined ? [] : [key]
-    })
+    if (tenant === '') return {}
+    // Copies whose original has not shown up in the complete list, and the other way round; and what is used, which all
+    // pods together tell.
+    const used = side === 'virtual' ? ['configmaps', 'secrets'] : ['nodes']
+    return { sweep: { tenant, resources: resource === 'pods' ? [...used, 'pods'] : [resource] } }
   }
 
   #related(tenant: TenantContext): Related {

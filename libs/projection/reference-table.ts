@@ -8,6 +8,7 @@ export class ReferenceTable {
   readonly #from
   readonly #to
   readonly #tenants
+  readonly #targets
   readonly #insert
   readonly #delete
 
@@ -22,6 +23,10 @@ export class ReferenceTable {
     )
     this.#tenants = database.prepare<[string, string, string], { tenant: string }>(
       'SELECT DISTINCT tenant FROM refs WHERE to_resource = ? AND to_namespace = ? AND to_name = ?',
+    )
+    this.#targets = database.prepare<[string, string], RefRow>(
+      `SELECT DISTINCT to_resource AS resource, to_namespace AS namespace, to_name AS name FROM refs
+       WHERE to_resource = ? AND tenant = ?`,
     )
     this.#insert = database.prepare<string[]>('INSERT OR IGNORE INTO refs VALUES (?, ?, ?, ?, ?, ?, ?)')
     this.#delete = database.prepare<string[]>(
@@ -43,6 +48,11 @@ export class ReferenceTable {
   /** Tenants that have an object that refers to `ref`. */
   tenantsUsing(ref: ObjectRef): string[] {
     return this.#tenants.all(ref.resource, ref.namespace, ref.name).map((row) => row.tenant)
+  }
+
+  /** Objects of a resource that a tenant's objects refer to, whether or not they are there. */
+  targets(tenant: string, resource: string): ObjectRef[] {
+    return this.#targets.all(resource, tenant)
   }
 
   /**

@@ -1,8 +1,8 @@
 /** Version of the tables. A file of another version is set aside and built again from the log. */
-export const SCHEMA_VERSION = 2
+export const SCHEMA_VERSION = 3
 
 /**
- * Objects of both sides keyed as in the log, who refers to whom (virtual objects), what is under way per target, keys
+ * Objects of both sides keyed as in the log (those that are gone have no body, see tombstones.ts), who refers to whom (virtual objects), what is under way per target, keys
  * that wait, and how far the log is folded in.
  */
 export const SCHEMA = `
@@ -12,9 +12,11 @@ CREATE TABLE objects (
   rv TEXT NOT NULL,
   seq INTEGER NOT NULL,
   virtual_uid TEXT,
+  gone_at REAL,
   body TEXT,
   PRIMARY KEY (tenant, side, resource, namespace, name)
 ) WITHOUT ROWID;
+CREATE INDEX objects_gone ON objects (gone_at) WHERE gone_at IS NOT NULL;
 
 CREATE TABLE refs (
   tenant TEXT NOT NULL,

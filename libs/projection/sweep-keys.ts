@@ -1,0 +1,47 @@
+import type { ObjectRef } from '#libs/kube-model'
+import { DECIDE_ORDER, isMirrored } from '#libs/translation'
+import { decisionKeyOf } from './fold.ts'
+import type { NamePage } from './object-table.ts'
+import type { DecisionKey } from './pending-table.ts'
+import type { Projection } from './projection.ts'
+
+/** What to look at again as a whole: a tenant, or some resources of it. */
+export type Sweep = { tenant: string; resources?: readonly string[] }
+
+const PAGE = 200
+
+/**
+ * All keys of a sweep that decisions are made about, in the order of deciding: the tenant's objects, the originals of
+ * its host copies that are not among them, and mirrors that are wanted. Reads as it goes, so it may be left and taken up
+ * again while the projection changes; it holds one page of names.
+ */
+export function* sweepKeys(projection: Projection, sweep: Sweep): Generator<DecisionKey, void, void> {
+  const { tenant } = sweep
+  for (const resource of DECIDE_ORDER) {
+    if (sweep.resources !== undefined && !sweep.resources.includes(resource)) continue
+    for (const ref of pages(projection, { tenant, side: 'virtual', resource })) yield { tenant, ref }
+    if (isMirrored(resource)) {
+      for (const ref of projection.references.targets(tenant, resource)) yield { tenant, ref }
+      continue
+    }
+    for (const ref of pages(projection, { tenant, side: 'host', resource })) {
+      const copy = projection.objects.peek({ tenant, side: 'host', ...ref })?.object
+      const key = copy === undefined ? undefined : decisionKeyOf(tenant, copy, resource)
+      if (key === undefined) continue
+      const original = projection.objects.peek({ tenant, side: 'virtual', ...key.ref })
+      if (original?.object === undefined) yield key
+    }
+  }
+}
+
+function* pages(
+  projection: Projection,
+  of: { tenant: string; side: 'virtual' | 'host'; resource: string },
+): Generator<ObjectRef, void, void> {
+  let after: NamePage[number] | undefined
+  do {
+    const page: NamePage = projection.objects.page(of, after, PAGE)
+    for (const name of page) yield { resource: of.resource, ...name }
+    after = page.at(-1)
+  } while (after !== undefined)
+}

@@ -1,0 +1,1 @@
+export { LogOfChanges } from './log-of-changes.ts'
