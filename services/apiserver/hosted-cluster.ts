@@ -48,7 +48,16 @@ export function openCluster(open: HostedClusterOptions): HostedCluster {
   const known = store.setting(SETTING)
   const options = known === undefined ? open.options : (JSON.parse(known) as ClusterOptions)
   const network = new ServiceNetwork(store, options)
-  const cluster: Cluster = { name, store, clock, newUid: randomUUID, random: Math.random, network }
+  const closing = new AbortController()
+  const cluster: Cluster = {
+    name,
+    store,
+    clock,
+    newUid: randomUUID,
+    random: Math.random,
+    network,
+    closing: closing.signal,
+  }
   const api = createEmbeddedApi(cluster)
   bootstrapCluster(cluster, api, port)
   if (known === undefined) {
@@ -64,6 +73,7 @@ export function openCluster(open: HostedClusterOptions): HostedCluster {
     cluster,
     compact: (keep) => store.compact(keep),
     close: () => {
+      closing.abort()
       controllers?.close()
       api.close()
       store.close()

@@ -226,7 +226,14 @@ describe('apiserver', () => {
     expect((created.body['spec'] as Json)['clusterIP']).toBeUndefined()
     const list = (await (await send('GET', '/causeway/clusters')).body.json()) as Json
     expect(list['clusters']).toEqual(['extra', 'host', 'tenant'])
+    const started = Promise.withResolvers<void>()
+    const watching = extra.watch('/api/v1/namespaces?watch=1', () => {
+      started.resolve()
+      return false
+    })
+    await started.promise
     await (await send('DELETE', '/causeway/clusters/extra')).body.dump()
+    await watching
     expect((await extra.call('GET', '/api/v1/namespaces')).status).toBe(404)
     expect(existsSync(join(directory, 'clusters/extra.db'))).toBe(false)
     const denied = await request(`${server.address.url}/causeway/clusters`, { dispatcher: admin })

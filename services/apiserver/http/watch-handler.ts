@@ -78,6 +78,7 @@ function run(request: ResourceRequest, watch: Watch): void {
     stream.end()
   }
   const { bookmarkIntervalMs, minTimeoutMs, signal } = watchSettings
+  const ends = cluster.closing === undefined ? [signal] : [signal, cluster.closing]
   const timeoutMs =
     options.timeoutSeconds === undefined || options.timeoutSeconds <= 0
       ? minTimeoutMs * (1 + cluster.random())
@@ -87,12 +88,12 @@ function run(request: ResourceRequest, watch: Watch): void {
     ? setInterval(() => stream.push(writer.bookmark(store.revision)), bookmarkIntervalMs)
     : undefined
   const stop = (): void => stream.end()
-  signal.addEventListener('abort', stop, { once: true })
+  for (const end of ends) end.addEventListener('abort', stop, { once: true })
   exchange.response.on('close', () => {
     unsubscribe()
     clearTimeout(deadline)
     clearInterval(bookmarks)
-    signal.removeEventListener('abort', stop)
+    for (const end of ends) end.removeEventListener('abort', stop)
   })
 }
 

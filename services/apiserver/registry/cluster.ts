@@ -11,6 +11,8 @@ export type Cluster = {
   /** A number in [0, 1), for generated names. */
   readonly random: () => number
   readonly network: ServiceNetwork
+  /** Aborts when the cluster closes. Absent: it never does. */
+  readonly closing?: AbortSignal
 }
 
 /** The time as objects carry it: whole seconds, UTC. */
