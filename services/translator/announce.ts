@@ -3,7 +3,8 @@ import { sha256Hex } from '#libs/kernel'
 import { type KubeObject, type ObjectRef, knownResource } from '#libs/kube-model'
 
 /** What a tenant is told about its own object. The texts name nothing of the host. */
-const TENANT_TEXT: Record<Reason, { reason: string; text: string; showAnswer?: boolean }> = {
+const TENANT_TEXT: Record<Reason | 'Synced', { reason: string; text: string; showAnswer?: boolean }> = {
+  Synced: { reason: 'Synced', text: 'it is in sync again' },
   ForeignObject: {
     reason: 'SyncConflict',
     text: 'an object that does not belong to this cluster holds the name on the host; rename the object, or ask the operator',
@@ -37,7 +38,8 @@ export type Announcement = {
   object: KubeObject
   /** Name of what must not be shown on the host side. */
   hostName: string
-  reason: Reason
+  /** What it waits for; `Synced` when it waits no more. */
+  reason: Reason | 'Synced'
   /** The API's answer. */
   message: string
   /** How often this has happened, from 1. */
@@ -51,7 +53,8 @@ export function announcementFor(item: Announcement): Pick<Intent, 'target' | 'wr
   if (resource === undefined || item.ref.namespace === '') return undefined
   const told = TENANT_TEXT[item.reason]
   const answer = told.showAnswer ? `: ${withoutHostNames(item)}` : ''
-  const name = `${item.ref.name.slice(0, 200)}.${sha256Hex(`${item.object.metadata.uid}/${item.reason}`).slice(0, 16)}`
+  const stem = item.ref.name.slice(0, 200).replace(/[-.]+$/, '')
+  const name = `${stem}.${sha256Hex(`${item.object.metadata.uid}/${item.reason}`).slice(0, 16)}`
   const time = new Date(item.now).toISOString().replace(/\.\d+Z$/, 'Z')
   return {
     target: { tenant: item.tenant, side: 'virtual', resource: 'events', namespace: item.ref.namespace, name },
@@ -69,7 +72,7 @@ export function announcementFor(item: Announcement): Pick<Intent, 'target' | 'wr
           uid: item.object.metadata.uid,
           resourceVersion: item.object.metadata.resourceVersion,
         },
-        type: 'Warning',
+        type: item.reason === 'Synced' ? 'Normal' : 'Warning',
         reason: told.reason,
         message: `${item.reason}: ${told.text}${answer}`.slice(0, 1024),
         source: { component: 'causeway' },
@@ -81,6 +84,15 @@ export function announcementFor(item: Announcement): Pick<Intent, 'target' | 'wr
   }
 }
 
-function withoutHostNames(item: Announcement): string {
-  return item.message.replaceAll(item.hostName, item.ref.name).replaceAll(item.hostNamespace, item.ref.namespace)
+/** The API's answer in the tenant's own names: those of this object, of others of the tenant, and of the namespace. */
+function withoutHostNames({ message, hostName, hostNamespace, ref, tenant }: Announcement): string {
+  return message.replace(/[-.a-z0-9]+/g, (word) => {
+    // A full stop may end the sentence.
+    const name = word.replace(/\.+$/, '')
+    const rest = word.slice(name.length)
+    if (name === hostName) return ref.name + rest
+    if (name === hostNamespace) return ref.namespace + rest
+    const [other = '', , owner, ...more] = name.split('-x-')
+    return owner === tenant && more.length === 0 ? other + rest : word
+  })
 }

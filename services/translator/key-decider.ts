@@ -1,5 +1,5 @@
 import { type Intent, type LoggedChange, type LoggedOutcome, REASONS, type Reason, type SidedRef } from '#libs/events'
-import type { Clock } from '#libs/kernel'
+import { type Clock, errorMessage } from '#libs/kernel'
 import { keyString } from '#libs/kube-model'
 import type { DecisionKey, Pending, Projection } from '#libs/projection'
 import type { Logger } from '#libs/telemetry'
@@ -10,6 +10,9 @@ import type { TranslatorMetrics } from './metrics.ts'
 import { type Cause, WAIT_SLOT, plan } from './plan.ts'
 import { SeenVersions } from './seen-versions.ts'
 import { settle } from './settle.ts'
+
+/** When an object that cannot be processed is tried again: a later version of this build may know better. */
+const POISON_RETRY_MS = 600_000
 
 export type KeyDeciderOptions = {
   fence: number
@@ -25,8 +28,6 @@ export type KeyDeciderOptions = {
 /** Decides about single keys against the projection, and keeps account of what is under way for them. */
 export class KeyDecider {
   readonly #options: KeyDeciderOptions
-  /** Announcements that follow from outcomes, to go out with the key's next decision. */
-  readonly #announcements = new Map<string, Intent[]>()
   readonly #seen = new SeenVersions()
 
   constructor(options: KeyDeciderOptions) {
@@ -38,18 +39,40 @@ export class KeyDecider {
    * @returns the intents to publish, in order; what they stand for is noted in the projection
    */
   decide(key: DecisionKey, cause: Cause): Intent[] {
-    const { projection, logger, metrics } = this.#options
+    const { logger, metrics } = this.#options
     const tenant = this.#options.tenant(key.tenant)
     // An unknown tenant is decided about when it is registered.
     if (tenant === undefined) return []
     try {
-      return [...this.#takeAnnouncements(key), ...this.#decide(key, tenant, cause)]
+      return this.#decide(key, tenant, cause)
     } catch (error) {
       metrics.poison('decide')
       logger.error({ tenant: key.tenant, ref: key.ref, err: error }, 'object cannot be decided about')
-      projection.pending.put(key, poisoned(error, this.#options.clock.now()))
+      this.#poison(key, errorMessage(error))
       return []
     }
+  }
+
+  /** Takes in that the log will never take an intent. */
+  refused(intent: Intent, why: string): void {
+    const { projection, clock } = this.#options
+    const key: DecisionKey = { tenant: intent.target.tenant, ref: intent.source }
+    const row = projection.pending.of(key).find((pending) => pending.intentId === intent.id)
+    if (row === undefined) return
+    const now = clock.now()
+    const reason = { reason: 'PoisonMessage', message: why } as const
+    projection.pending.put(key, { ...row, ...reason, state: 'parked', since: now, due: now + POISON_RETRY_MS })
+  }
+
+  /** Notes why nothing can be decided, and when it is tried again: until then nothing of the key is due. */
+  #poison(key: DecisionKey, why: string): void {
+    const { projection, clock } = this.#options
+    const now = clock.now()
+    const due = now + POISON_RETRY_MS
+    for (const row of projection.pending.of(key)) {
+      if (row.due !== undefined && row.due < due) projection.pending.put(key, { ...row, due })
+    }
+    projection.pending.put(key, poisoned(why, { now, due }))
   }
 
   /** Notes that the watch has shown this version of an object. */
@@ -59,22 +82,24 @@ export class KeyDecider {
 
   /**
    * Takes an outcome in.
-   * @returns the key to decide about again
+   * @param cause what follows from it is announced under
+   * @returns the key to decide about again, and what the tenant is to be told
    */
-  settle(outcome: LoggedOutcome): DecisionKey[] {
+  settle(outcome: LoggedOutcome, cause: Cause): { keys: DecisionKey[]; announcements: Intent[] } {
     const { projection, clock, random } = this.#options
     const key: DecisionKey = { tenant: outcome.target.tenant, ref: outcome.source }
-    if (outcome.op === 'announce') return []
+    const nothing = { keys: [], announcements: [] }
+    if (outcome.op === 'announce') return nothing
     if (outcome.result === 'done') {
       if (outcome.base !== undefined) projection.setBase(key, outcome.base)
       else if (outcome.op === 'delete' && outcome.target.side === 'host') projection.setBase(key, undefined)
     }
     const row = projection.pending.of(key).find((pending) => pending.intentId === outcome.intentId)
     const next = settle(row, outcome, { now: clock.now(), random })
-    if (next === undefined) return []
+    if (row === undefined || next === undefined) return nothing
     projection.pending.put(key, next)
-    if (next.state === 'parked') this.#announceOutcome(key, next, outcome)
-    return this.#isEchoToCome(outcome) ? [] : [key]
+    const keys = this.#isEchoToCome(outcome) ? [] : [key]
+    return { keys, announcements: this.#announceOutcome(key, { before: row, after: next }, { outcome, cause }) }
   }
 
   /** Whether the watch is about to show what a write has made. That is decided about then; until then nothing is new. */
@@ -100,10 +125,10 @@ export class KeyDecider {
     })
     for (const row of planned.puts) projection.pending.put(key, row)
     for (const slot of planned.deletes) projection.pending.delete(key, slot)
-    for (const rejected of planned.rejected) {
-      this.#announce(key, tenant, { ...rejected, reason: reasonOf(rejected.reason), count: 1, cause })
-    }
-    return [...this.#takeAnnouncements(key), ...planned.intents.map((intent) => this.#finish(intent, metrics))]
+    const announcements = planned.rejected.flatMap(({ reason, message }) =>
+      this.#announce(key, tenant, { reason: reasonOf(reason), message, count: 1, cause }),
+    )
+    return [...announcements, ...planned.intents.map((intent) => this.#finish(intent, metrics))]
   }
 
   /** Adds the trace to what is created, and seals what must not be read in the log. */
@@ -122,35 +147,40 @@ export class KeyDecider {
             }
       return { ...intent, write: { ...write, body: vault.seal(target, traced) } }
     }
-    if (write.op === 'patch' && !Array.isArray(write.body) && vault.covers(target.resource)) {
+    if (write.op === 'patch' && vault.covers(target.resource)) {
+      if (Array.isArray(write.body)) throw new Error(`a JSON patch of ${target.resource} cannot be sealed`)
       return { ...intent, write: { ...write, body: vault.sealFields(target, write.body) } }
     }
     return intent
   }
 
-  #announceOutcome(key: DecisionKey, row: Pending, outcome: LoggedOutcome): void {
+  #announceOutcome(
+    key: DecisionKey,
+    row: { before: Pending; after: Pending },
+    { outcome, cause }: { outcome: LoggedOutcome; cause: Cause },
+  ): Intent[] {
     const tenant = this.#options.tenant(key.tenant)
-    const attempts = row.attempt + 1
+    if (tenant === undefined) return []
+    const repeat = outcome.seq
+    if (row.after.state === 'done' && row.before.reason !== undefined) {
+      return this.#announce(key, tenant, { reason: 'Synced', message: '', count: 1, cause, repeat })
+    }
+    const attempts = row.after.attempt + 1
     // Told at first, then ever more rarely: the count tells the rest.
-    if (tenant === undefined || outcome.reason === undefined || (attempts & (attempts - 1)) !== 0) return
-    const { seq, storedAt } = outcome
-    this.#announce(key, tenant, {
-      reason: outcome.reason,
-      message: outcome.message ?? '',
-      count: attempts,
-      cause: { seq: outcome.causeSeq, observedAt: storedAt, loggedAt: storedAt },
-      repeat: seq,
-    })
+    const isToTell = row.after.state === 'parked' && (attempts & (attempts - 1)) === 0
+    if (!isToTell || outcome.reason === undefined) return []
+    const { reason, message = '' } = outcome
+    return this.#announce(key, tenant, { reason, message, count: attempts, cause, repeat })
   }
 
   #announce(
     key: DecisionKey,
     tenant: TenantContext,
-    what: { reason: Reason; message: string; count: number; cause: Cause; repeat?: number },
-  ): void {
+    what: { reason: Reason | 'Synced'; message: string; count: number; cause: Cause; repeat?: number },
+  ): Intent[] {
     const { projection, clock, fence } = this.#options
     const object = projection.objects.get({ tenant: key.tenant, side: 'virtual', ...key.ref })?.object
-    if (object === undefined) return
+    if (object === undefined) return []
     const now = clock.now()
     const event = announcementFor({
       tenant: tenant.name,
@@ -163,7 +193,7 @@ export class KeyDecider {
       count: what.count,
       now,
     })
-    if (event === undefined) return
+    if (event === undefined) return []
     const intent: Intent = {
       ...event,
       id: `${key.tenant}/announce/${event.target.namespace}/${event.target.name}/${what.cause.seq}/${what.repeat ?? what.count}`,
@@ -177,20 +207,8 @@ export class KeyDecider {
       fence,
       attempt: 0,
     }
-    const id = announcementId(key)
-    this.#announcements.set(id, [...(this.#announcements.get(id) ?? []), intent])
+    return [intent]
   }
-
-  #takeAnnouncements(key: DecisionKey): Intent[] {
-    const id = announcementId(key)
-    const intents = this.#announcements.get(id) ?? []
-    this.#announcements.delete(id)
-    return intents
-  }
-}
-
-function announcementId(key: DecisionKey): string {
-  return `${key.tenant}/${key.ref.resource}/${key.ref.namespace}/${key.ref.name}`
 }
 
 /** Host objects that concern all tenants are nobody's. */
@@ -202,7 +220,7 @@ function reasonOf(text: string): Reason {
   return REASONS.find((reason) => reason === text) ?? 'Unsupported'
 }
 
-function poisoned(error: unknown, now: number): Pending {
+function poisoned(message: string, { now, due }: { now: number; due: number }): Pending {
   return {
     slot: 'reject',
     intentId: '',
@@ -211,7 +229,8 @@ function poisoned(error: unknown, now: number): Pending {
     state: 'parked',
     carriesBase: false,
     reason: 'PoisonMessage',
-    message: error instanceof Error ? error.message : String(error),
+    message,
     since: now,
+    due,
   }
 }

@@ -9,6 +9,8 @@ export type TranslatorMetrics = {
   intent(rule: string): void
   poison(stage: 'fold' | 'decide'): void
   lag(partition: number, messages: number): void
+  /** Lag is told only of partitions that are held. */
+  lost(partition: number): void
   parked(byReason: ReadonlyMap<string, number>): void
 }
 
@@ -26,6 +28,7 @@ export function createTranslatorMetrics(registry: Registry): TranslatorMetrics {
     intent: (rule) => intents.inc({ rule }),
     poison: (stage) => poison.inc({ stage }),
     lag: (partition, messages) => lag.set({ role: 'translator', partition: String(partition) }, messages),
+    lost: (partition) => lag.remove({ role: 'translator', partition: String(partition) }),
     parked: (byReason) => {
       parked.reset()
       for (const [reason, count] of byReason) parked.set({ reason }, count)

@@ -1,24 +1,30 @@
+import type { Bus, Publisher } from '#libs/bus'
 import {
-  STREAMS,
+  type Intent,
   type LogMessage,
-  type LoggedChange,
+  STREAMS,
   type StreamName,
   decodeChange,
   decodeOutcome,
-  encodeIntent,
-  partitionFilters,
   partitionOf,
 } from '#libs/events'
-import { type Bus, type Publisher, originOf, readLast, readOrdered } from '#libs/bus'
-import type { Clock } from '#libs/kernel'
-import type { DecisionKey, Projection } from '#libs/projection'
+import { type Clock, errorMessage } from '#libs/kernel'
+import type { Projection } from '#libs/projection'
 import type { Logger } from '#libs/telemetry'
+import type { TenantContext } from '#libs/translation'
 import type { Vault } from '#libs/vault'
-import { DECIDE_ORDER, type TenantContext } from '#libs/translation'
 import { Alarm } from './alarm.ts'
+import { Batch, causeOf } from './batch.ts'
+import { fillProjection } from './fill-projection.ts'
+import { FollowedStream } from './followed-stream.ts'
+import { IntentLog } from './intent-log.ts'
 import { KeyDecider } from './key-decider.ts'
-import type { Cause } from './plan.ts'
 import type { TranslatorMetrics } from './metrics.ts'
+import type { Cause } from './plan.ts'
+import { PositionReport } from './position-report.ts'
+import { Sweeps } from './sweeps.ts'
+import { Turns } from './turns.ts'
+import { unlessAborted } from './unless-aborted.ts'
 
 export type PartitionWorkerOptions = {
   partition: number
@@ -33,21 +39,37 @@ export type PartitionWorkerOptions = {
   logger: Logger
   metrics: TranslatorMetrics
   /** A registered tenant, `undefined` for one that is not (yet). */
-  tenant(name: string): TenantContext | undefined
-  tenants(): { name: string; uid: string }[]
+  tenant: (name: string) => TenantContext | undefined
+  tenants: () => { name: string; uid: string }[]
   /** Stores how far a stream is processed, under the fence. Rejects when the partition has another owner. */
-  storePosition(stream: StreamName, seq: number): Promise<void>
+  storePosition: (stream: StreamName, seq: number) => Promise<void>
   signal: AbortSignal
 }
 
 /** Folds go into one transaction for this long: a commit per message would cost more than the message. */
 const COMMIT_EVERY_MS = 100
 
+/**
+ * A commit must not be ahead of the log. It is put off while intents are on their way, as waiting for them would hold
+ * the partition up; under load something always is, so after this long it waits for them.
+ */
+const COMMIT_PATIENCE_MS = 500
+const COMMIT_RETRY_MS = 10
+
 /** Keys decided between two looks at the log, so that a sweep delays no live change by more than a few milliseconds. */
 const SWEEP_SLICE = 50
 
 /** Due keys taken at once. */
 const DUE_LIMIT = 500
+
+/** How often it is tidied up: tombstones, and positions in streams that are quiet. */
+const TIDY_EVERY_MS = 30_000
+const TIDY_SLICE = 50
+/** How long a deletion is remembered at least. Whatever is later than this is confirmed by a live read. */
+const TOMBSTONE_LIFE_MS = 6 * 3_600_000
+
+/** How long a step may take to come to its end when the work is to stop. */
+const DRAIN_MS = 2_000
 
 /**
  * Translates one partition: folds changes and outcomes into the projection, decides about the keys they touch and
@@ -57,19 +79,38 @@ const DUE_LIMIT = 500
 export class PartitionWorker {
   readonly #options: PartitionWorkerOptions
   readonly #decider: KeyDecider
+  readonly #intents: IntentLog
   readonly #alarm: Alarm
-  readonly #outstanding = new Set<Promise<unknown>>()
-  readonly #sweep: DecisionKey[] = []
+  readonly #report: PositionReport
+  readonly #sweeps: Sweeps
   readonly #failure = Promise.withResolvers<never>()
-  #turn: Promise<unknown> = Promise.resolve()
+  /** Steps that fold, decide and commit, of both streams and of the alarm. */
+  readonly #turns = new Turns((error) => this.#failure.reject(error))
+  /** Ends the reading, when the work ends for whatever reason. */
+  readonly #ended = new AbortController()
+  /** Breaks off a step that waits. */
+  readonly #interrupted = new AbortController()
+  #streams: FollowedStream[] = []
   #commitAt: number | undefined
+  #tidyAt = 0
   #caughtUp = false
-  #pending: () => number = () => Number.POSITIVE_INFINITY
 
   constructor(options: PartitionWorkerOptions) {
     this.#options = options
+    this.#failure.promise.catch(() => undefined)
     this.#decider = new KeyDecider(options)
-    this.#alarm = new Alarm(options.clock, () => this.#inTurn(() => this.#wake()))
+    this.#sweeps = new Sweeps(options.projection)
+    this.#intents = new IntentLog({
+      ...options,
+      onRefused: (intent, error) => void this.#turns.take(() => this.#refused(intent, error)),
+      onFailure: (error) => this.#failure.reject(error),
+    })
+    this.#report = new PositionReport({
+      clock: options.clock,
+      store: options.storePosition,
+      onFailure: (error) => this.#failure.reject(error),
+    })
+    this.#alarm = new Alarm(options.clock, () => this.#turns.take(() => this.#wake()))
   }
 
   /** Whether everything in the log has been taken in once. */
@@ -79,176 +120,212 @@ export class PartitionWorker {
 
   /** Messages of the log that are not processed yet. */
   get lag(): number {
-    return this.#pending()
+    return this.#streams.reduce((sum, stream) => sum + stream.pending, 0)
   }
 
-  /** Runs until the signal aborts or something fails. */
+  /**
+   * Runs until the signal aborts, and then leaves all that was done committed.
+   * @throws ProjectionOutdated, and whatever fails; what was not committed is to be abandoned then
+   */
   async run(): Promise<void> {
-    const { projection, signal } = this.#options
-    if (projection.fresh) await this.#fill()
-    for (const tenant of this.#options.tenants()) this.takeTenant(tenant)
-    const changes = this.#read(STREAMS.changes)
-    const outcomes = this.#read(STREAMS.outcomes)
-    this.#pending = () => changes.reader.pending + outcomes.reader.pending
-    this.#alarm.set(this.#options.clock.now())
+    const { signal, clock } = this.#options
+    const onAbort = (): void => {
+      void clock.sleep(DRAIN_MS, this.#interrupted.signal).then(
+        () => this.#interrupted.abort(signal.reason),
+        () => undefined,
+      )
+    }
+    signal.addEventListener('abort', onAbort, { once: true })
+    if (signal.aborted) onAbort()
     try {
-      await Promise.race([Promise.all([changes.done, outcomes.done]), this.#failure.promise])
-      await this.#turn
-      if (signal.aborted) await this.#commit()
+      await Promise.race([this.#turns.take(() => this.#begin()), this.#failure.promise])
+      this.#alarm.set(clock.now())
+      await Promise.race([Promise.all(this.#streams.map(({ done }) => done)), this.#failure.promise])
+      await Promise.race([this.#turns.take(() => this.#finish()), this.#failure.promise])
     } finally {
+      signal.removeEventListener('abort', onAbort)
       this.#alarm.close()
+      this.#ended.abort(new Error('the work on the partition has ended'))
+      this.#interrupted.abort(this.#ended.signal.reason)
+      await this.#turns.close()
     }
   }
 
   /** Takes a registered tenant in: every object of it is decided about, in slices between live changes. */
   takeTenant(tenant: { name: string; uid: string }): void {
+    void this.#turns.take(() => this.#bind(tenant))
+  }
+
+  /** Follows a tenant's objects no more. */
+  forgetTenant(name: string): void {
+    void this.#turns.take(() => this.#options.projection.forgetTenant(name))
+  }
+
+  async #begin(): Promise<void> {
+    const { projection, tenants } = this.#options
+    const isFresh = projection.fresh
+    if (isFresh) await this.#fill()
+    projection.retainTenants(new Set(tenants().map(({ name }) => name)))
+    for (const tenant of tenants()) this.#bind(tenant)
+    this.#streams = [STREAMS.changes, STREAMS.outcomes].map((stream) => this.#follow(stream, isFresh))
+    void this.#streams[0]?.caughtUp.then(() => {
+      this.#caughtUp = true
+    })
+  }
+
+  #bind(tenant: { name: string; uid: string }): void {
     const { projection, clock, partition, partitions } = this.#options
     if (partitionOf(tenant.name, partitions) !== partition) return
     projection.bindTenant(tenant.name, tenant.uid)
-    this.#sweep.push(...projection.keysOf(tenant.name))
+    this.#sweeps.add({ tenant: tenant.name })
     this.#alarm.set(clock.now())
   }
 
-  /** Fills an empty projection from STATE and takes over the positions that it stands for. */
   async #fill(): Promise<void> {
-    const { bus, partition, projection, signal, logger, clock } = this.#options
+    const { projection, partition, signal, logger, clock } = this.#options
     const startedAt = clock.now()
-    const filterSubjects = [...partitionFilters('change', partition), ...partitionFilters('outcome', partition)]
-    const reached = new Map<string, number>()
-    let messages = 0
-    for await (const batch of readLast(bus, { stream: STREAMS.state, filterSubjects, signal })) {
-      for (const message of batch) {
-        const origin = originOf(message)
-        if (origin === undefined) continue
-        reached.set(origin.stream, Math.max(reached.get(origin.stream) ?? 0, origin.seq))
-        this.#fold(origin.stream === STREAMS.changes ? 'change' : 'outcome', { ...message, seq: origin.seq })
-        messages++
-      }
-    }
-    for (const stream of [STREAMS.changes, STREAMS.outcomes]) projection.setPosition(stream, reached.get(stream) ?? 0)
-    projection.markFilled()
-    projection.commit()
+    const fold = (stream: StreamName, message: LogMessage): void => this.#fold(stream, message, new Batch())
+    const messages = await fillProjection(projection, { ...this.#options, signal, fold })
     logger.info({ partition, messages, durMs: clock.now() - startedAt }, 'projection filled')
   }
 
-  #read(stream: StreamName) {
-    const { bus, partition, projection, signal, logger } = this.#options
-    const type = stream === STREAMS.changes ? 'change' : 'outcome'
-    const reader = readOrdered(bus, {
+  #follow(stream: StreamName, isFresh: boolean): FollowedStream {
+    const { partition, projection, signal, logger } = this.#options
+    return new FollowedStream({
+      ...this.#options,
       stream,
-      filterSubjects: partitionFilters(type, partition),
-      startSeq: projection.position(stream) + 1,
-      signal,
-      onGap: (gap) => {
+      isFresh,
+      position: projection.position(stream),
+      signal: AbortSignal.any([signal, this.#ended.signal]),
+      take: (messages) => this.#turns.take(() => this.#take(stream, messages)),
+      onMissed: (gap) => {
         // The history no longer reaches back to the position: only STATE knows what was missed.
         logger.error({ partition, ...gap }, 'the log was truncated; the projection is built again')
         this.#failure.reject(new ProjectionOutdated(`${gap.stream} is missing messages from ${gap.from} on`))
       },
       onInterruption: (reason) => logger.warn({ partition, stream, reason }, 'reading interrupted'),
     })
-    const consume = async (): Promise<void> => {
-      for await (const batch of reader) await this.#inTurn(() => this.#take(stream, type, batch))
-    }
-    if (stream === STREAMS.changes) {
-      void reader.caughtUp.then(() => {
-        this.#caughtUp = true
-      })
-    }
-    return { reader, done: consume() }
   }
 
-  /** One thing at a time: folds, decisions and commits of both streams and of the alarm take turns. */
-  #inTurn(step: () => Promise<void>): Promise<void> {
-    const turn = this.#turn.then(() => (this.#options.signal.aborted ? undefined : step()))
-    this.#turn = turn.catch((error: unknown) => this.#failure.reject(error))
-    return turn
-  }
-
-  async #take(stream: StreamName, type: 'change' | 'outcome', batch: LogMessage[]): Promise<void> {
-    const touched = new Map<string, { key: DecisionKey; cause: Cause }>()
-    for (const message of batch) {
-      const folded = this.#fold(type, message)
-      for (const key of folded.keys) touched.set(keyId(key), { key, cause: folded.cause })
-    }
-    const last = batch.at(-1)
-    await this.#decide([...touched.values()])
+  async #take(stream: StreamName, messages: LogMessage[]): Promise<void> {
+    await this.#commitIfDue()
+    const batch = new Batch()
+    for (const message of messages) this.#fold(stream, message, batch)
+    const last = messages.at(-1)
+    await this.#decide(batch)
     if (last !== undefined) this.#options.projection.setPosition(stream, last.seq)
-    const now = this.#options.clock.now()
-    this.#commitAt ??= now + COMMIT_EVERY_MS
-    if (now >= this.#commitAt) await this.#commit()
-    else this.#alarm.set(this.#commitAt)
+    this.#commitSoon()
   }
 
-  #fold(type: 'change' | 'outcome', message: LogMessage): { keys: DecisionKey[]; cause: Cause } {
+  #fold(stream: StreamName, message: LogMessage, batch: Batch): void {
     const { projection, logger, metrics, partition } = this.#options
     try {
-      if (type === 'outcome') {
-        const outcome = decodeOutcome(message)
-        return { keys: this.#decider.settle(outcome), cause: this.#ownCause() }
+      if (stream === STREAMS.outcomes) {
+        const { keys, announcements } = this.#decider.settle(decodeOutcome(message), this.#ownCause())
+        batch.add(keys, this.#ownCause())
+        batch.announcements.push(...announcements)
+        return
       }
       const change = decodeChange(message)
-      const keys = projection.fold(change)
+      const { keys, sweep } = projection.fold(change)
       this.#decider.saw(change)
       metrics.folded(change.key.side, change.key.resource)
-      return { keys, cause: causeOf(change) }
+      batch.add(keys, causeOf(change))
+      if (sweep !== undefined) {
+        this.#sweeps.add(sweep)
+        this.#alarm.set(this.#options.clock.now())
+      }
     } catch (error) {
       // Skipped for good and told: one message that cannot be read must not stop all others.
       metrics.poison('fold')
       logger.error({ partition, seq: message.seq, subject: message.subject, err: error }, 'message cannot be read')
-      return { keys: [], cause: this.#ownCause() }
     }
   }
 
-  async #decide(touched: { key: DecisionKey; cause: Cause }[]): Promise<void> {
-    const { publisher, partition, projection } = this.#options
-    const acks = new Map<string, Promise<unknown>>()
-    for (const { key, cause } of inOrder(touched)) {
-      for (const intent of this.#decider.decide(key, cause)) {
-        // What it needs is in the log before it, whatever has to be sent again.
-        const needed = intent.needs.flatMap(
-          (ref) => acks.get(`${ref.side}/${ref.resource}/${ref.namespace}/${ref.name}`) ?? [],
-        )
-        if (needed.length > 0) await Promise.all(needed)
-        await publisher.ready()
-        const ack = publisher.publish(encodeIntent(intent, partition))
-        const { target } = intent
-        acks.set(`${target.side}/${target.resource}/${target.namespace}/${target.name}`, ack)
-        this.#outstanding.add(ack)
-        ack.then(
-          () => this.#outstanding.delete(ack),
-          (error: unknown) => this.#failure.reject(error),
-        )
-      }
+  async #decide(batch: Batch): Promise<void> {
+    const { signal } = this.#interrupted
+    for (const intent of batch.announcements) await this.#intents.publish(intent, signal)
+    for (const { key, cause } of batch.inOrder()) {
+      for (const intent of this.#decider.decide(key, cause)) await this.#intents.publish(intent, signal)
     }
-    const due = projection.pending.nextDue()
+    const due = this.#options.projection.pending.nextDue()
     if (due !== undefined) this.#alarm.set(due)
   }
 
-  /** Due keys, a slice of the sweep, and the commit. */
+  /** Due keys, a slice of the sweeps, and what is to be done now and then. */
   async #wake(): Promise<void> {
-    const { clock, projection, tenant } = this.#options
+    const { clock, projection } = this.#options
     const now = clock.now()
-    const due = projection.pending.due(now, DUE_LIMIT).filter((key) => tenant(key.tenant) !== undefined)
-    const keys = [...due, ...this.#sweep.splice(0, SWEEP_SLICE)]
-    if (keys.length > 0) {
-      await this.#decide(keys.map((key) => ({ key, cause: this.#ownCause() })))
-      this.#commitAt ??= now + COMMIT_EVERY_MS
+    const batch = new Batch()
+    batch.add(projection.pending.due(now, DUE_LIMIT), this.#ownCause())
+    for (const key of this.#sweeps.take(SWEEP_SLICE)) {
+      batch.add([key, ...projection.refreshReferences(key)], this.#ownCause())
     }
-    if (this.#sweep.length > 0) this.#alarm.set(now)
+    await this.#decide(batch)
+    if (!batch.isEmpty) this.#commitSoon()
+    if (!this.#sweeps.isEmpty) this.#alarm.set(now)
+    if (now >= this.#tidyAt) this.#tidy(now)
+    this.#alarm.set(this.#tidyAt)
+    await this.#commitIfDue()
+  }
+
+  #tidy(now: number): void {
+    const { projection, logger, partition } = this.#options
+    const isMore = projection.expireTombstones({ before: now - TOMBSTONE_LIFE_MS, now, limit: TIDY_SLICE })
+    this.#tidyAt = isMore ? now + COMMIT_EVERY_MS : now + TIDY_EVERY_MS
+    this.#commitSoon()
+    for (const stream of this.#streams) {
+      this.#advance(stream).catch((error: unknown) => logger.warn({ partition, err: error }, 'position not moved on'))
+    }
+  }
+
+  /** Follows a stream that goes on without messages for this partition, so that its position does not grow too old. */
+  async #advance(stream: FollowedStream): Promise<void> {
+    const before = stream.position
+    const end = await stream.quietUntil()
+    if (end === undefined) return
+    await this.#turns.take(() => {
+      if (!stream.isTaken(before)) return
+      this.#options.projection.setPosition(stream.stream, end)
+      stream.moveTo(end)
+      this.#commitSoon()
+    })
+  }
+
+  #refused(intent: Intent, error: Error): void {
+    const { partition, logger, metrics } = this.#options
+    metrics.poison('decide')
+    logger.error({ partition, target: intent.target, rule: intent.rule, err: error }, 'the log refuses an intent')
+    this.#decider.refused(intent, errorMessage(error))
+    this.#commitSoon()
+  }
+
+  #commitSoon(): void {
+    this.#commitAt ??= this.#options.clock.now() + COMMIT_EVERY_MS
+    this.#alarm.set(this.#commitAt)
+  }
+
+  async #commitIfDue(): Promise<void> {
     if (this.#commitAt === undefined) return
-    if (clock.now() >= this.#commitAt) await this.#commit()
-    else this.#alarm.set(this.#commitAt)
+    const now = this.#options.clock.now()
+    const isPatient = now < this.#commitAt + COMMIT_PATIENCE_MS && this.#intents.unstored > 0
+    if (now >= this.#commitAt && !isPatient) await this.#commit()
+    else this.#alarm.set(Math.max(this.#commitAt, now + COMMIT_RETRY_MS))
   }
 
   /** Acks first, then the commit, then the position for others to see. */
   async #commit(): Promise<void> {
-    const { projection, storePosition } = this.#options
-    await Promise.all(this.#outstanding)
+    const { projection } = this.#options
+    await unlessAborted(this.#intents.allStored(), this.#interrupted.signal)
     projection.commit()
     this.#commitAt = undefined
-    await Promise.all(
-      [STREAMS.changes, STREAMS.outcomes].map((stream) => storePosition(stream, projection.position(stream))),
-    )
+    const streams = [STREAMS.changes, STREAMS.outcomes]
+    this.#report.moved(new Map(streams.map((stream) => [stream, projection.position(stream)])))
+  }
+
+  async #finish(): Promise<void> {
+    await this.#commit()
+    await unlessAborted(this.#report.flush(), this.#interrupted.signal)
   }
 
   /** The cause of what no change caused: a retry that is due, a sweep, an outcome. */
@@ -260,18 +337,3 @@ export class PartitionWorker {
 
 /** The projection's position is older than the log: it must be filled from STATE. */
 export class ProjectionOutdated extends Error {}
-
-function causeOf(change: LoggedChange): Cause {
-  const { seq, observedAt, storedAt, traceparent } = change
-  return { seq, observedAt, loggedAt: storedAt, ...(traceparent === undefined ? {} : { traceparent }) }
-}
-
-/** What others need comes first. */
-function inOrder<T extends { key: DecisionKey }>(touched: T[]): T[] {
-  const rank = (item: T): number => DECIDE_ORDER.indexOf(item.key.ref.resource)
-  return touched.toSorted((a, b) => rank(a) - rank(b))
-}
-
-function keyId(key: DecisionKey): string {
-  return `${key.tenant}/${key.ref.resource}/${key.ref.namespace}/${key.ref.name}`
-}

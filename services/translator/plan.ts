@@ -1,5 +1,5 @@
 import type { Intent, SidedRef, Write } from '#libs/events'
-import { canonicalJson } from '#libs/kernel'
+import { backoffDelay, canonicalJson } from '#libs/kernel'
 import type { DecisionKey, Pending } from '#libs/projection'
 import type { Decision } from '#libs/translation'
 
@@ -29,6 +29,18 @@ export type Plan = {
 /** How long the echo of a write may take before the write is asked for again, in milliseconds. */
 export const ECHO_LIMIT_MS = 10_000
 
+/**
+ * How long an intent may be without an outcome before it is issued again. It may be carried out late, when the writer
+ * has much to do, and then a second one does no harm; but one that has left the log is lost otherwise.
+ */
+const ISSUED_LIMIT = { baseMs: 120_000, capMs: 1_800_000 }
+
+/** How often a name that another object holds is looked at again: nothing says when it becomes free. */
+const NAME_RETRY_MS = 60_000
+
+/** A row that is due and that nothing could be done about now is not looked at again before. */
+const OVERDUE_PAUSE_MS = 1_000
+
 export const WAIT_SLOT = 'wait'
 export const REJECT_SLOT = 'reject'
 
@@ -53,10 +65,7 @@ export function plan(
         result.puts.push(waiting(row, decision.limitMs, context.now))
         break
       case 'reject':
-        if (row === undefined || row.reason !== decision.reason || row.message !== decision.message) {
-          result.puts.push(rejection(decision, context.now))
-          result.rejected.push({ reason: decision.reason, message: decision.message })
-        }
+        planRejection(result, { decision, row, now: context.now })
         break
       case 'write':
         planWrite(result, { key, decision, slot, row, context })
@@ -64,10 +73,42 @@ export function plan(
     }
   }
   for (const row of context.rows) {
-    // What is in flight is kept until its outcome is in, so that a late one finds its row.
-    if (!wanted.has(row.slot) && row.state !== 'issued') result.deletes.push(row.slot)
+    if (!wanted.has(row.slot) && !isUnderWay(row, context)) result.deletes.push(row.slot)
   }
+  postponeOverdue(result, context)
   return result
+}
+
+/**
+ * Whether a write that is not wanted any more must be remembered all the same: until its outcome is in, so that a late
+ * one finds its row, and until its echo is in where it moves the base.
+ */
+function isUnderWay(row: Pending, context: PlanContext): boolean {
+  if (isOverdue(row, context)) return false
+  if (row.state === 'issued') return true
+  return row.state === 'done' && row.carriesBase && !isEchoed(row, targetOf(row.slot), context)
+}
+
+/** What is due and stays as it is would be due again at once. */
+function postponeOverdue(result: Plan, context: PlanContext & { rows: readonly Pending[] }): void {
+  const handled = new Set([...result.deletes, ...result.puts.map((row) => row.slot)])
+  for (const row of context.rows) {
+    if (isOverdue(row, context) && !handled.has(row.slot)) {
+      result.puts.push({ ...row, due: context.now + OVERDUE_PAUSE_MS })
+    }
+  }
+}
+
+function planRejection(
+  result: Plan,
+  item: { decision: Extract<Decision, { kind: 'reject' }>; row: Pending | undefined; now: number },
+): void {
+  const { decision, row, now } = item
+  const { reason, message } = decision
+  const isNew = row === undefined || row.reason !== reason || row.message !== message
+  if (isNew) result.rejected.push({ reason, message })
+  const isDue = row?.due !== undefined && row.due <= now
+  if (isNew || isDue) result.puts.push(rejection(decision, { now, since: isNew ? now : row.since }))
 }
 
 type WriteDecision = Extract<Decision, { kind: 'write' }>
@@ -109,6 +150,8 @@ function planWrite(
     ...(cause.traceparent === undefined ? {} : { traceparent: cause.traceparent }),
   }
   result.intents.push(intent)
+  // What it waited for, and since when, is kept until the write is done.
+  const waited = row?.digest === digest && row.reason !== undefined ? row : context.rows.find(isRejection)
   result.puts.push({
     slot,
     intentId: intent.id,
@@ -116,7 +159,9 @@ function planWrite(
     attempt,
     state: 'issued',
     carriesBase: decision.base !== undefined,
-    since: context.now,
+    since: waited?.since ?? context.now,
+    due: context.now + backoffDelay(ISSUED_LIMIT, attempt, () => 1),
+    ...(waited?.reason === undefined ? {} : { reason: waited.reason }),
   })
 }
 
@@ -128,10 +173,10 @@ function nextAttempt(
   context: PlanContext,
 ): number | Pending | 'under way' {
   if (row === undefined || row.digest !== digest) return 0
-  const due = row.due !== undefined && row.due <= context.now
+  const due = isOverdue(row, context)
   switch (row.state) {
     case 'issued':
-      return 'under way'
+      return due ? row.attempt + 1 : 'under way'
     case 'done': {
       const echoed = isEchoed(row, target, context)
       if (due) return row.attempt + 1
@@ -154,11 +199,17 @@ function nextAttempt(
  */
 function isBaseMoving(context: PlanContext & { rows: readonly Pending[] }, slot: string, digest: string): boolean {
   return context.rows.some((row) => {
-    if (!row.carriesBase || (row.slot === slot && row.digest === digest)) return false
-    if (row.state === 'issued') return true
-    const isOverdue = row.due !== undefined && row.due <= context.now
-    return row.state === 'done' && !isOverdue && !isEchoed(row, targetOf(row.slot), context)
+    if (!row.carriesBase || (row.slot === slot && row.digest === digest) || isOverdue(row, context)) return false
+    return row.state === 'issued' || (row.state === 'done' && !isEchoed(row, targetOf(row.slot), context))
   })
+}
+
+function isOverdue(row: Pending, { now }: { now: number }): boolean {
+  return row.due !== undefined && row.due <= now
+}
+
+function isRejection(row: Pending): boolean {
+  return row.slot === REJECT_SLOT
 }
 
 function isEchoed(row: Pending, target: SidedRef, context: PlanContext): boolean {
@@ -205,8 +256,12 @@ function waiting(row: Pending | undefined, limitMs: number, now: number): Pendin
   }
 }
 
-function rejection(decision: Extract<Decision, { kind: 'reject' }>, now: number): Pending {
+function rejection(
+  decision: Extract<Decision, { kind: 'reject' }>,
+  { now, since }: { now: number; since: number },
+): Pending {
   const { reason, message } = decision
+  const isName = reason === 'NameConflict' || reason === 'ForeignObject'
   return {
     slot: REJECT_SLOT,
     intentId: '',
@@ -216,6 +271,7 @@ function rejection(decision: Extract<Decision, { kind: 'reject' }>, now: number)
     carriesBase: false,
     reason,
     message,
-    since: now,
+    since,
+    ...(isName ? { due: now + NAME_RETRY_MS } : {}),
   }
 }

@@ -1,7 +1,6 @@
-import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { createPublisher, openPositions } from '#libs/bus'
-import { Projection } from '#libs/projection'
+import { BusError, createPublisher, openPositions } from '#libs/bus'
+import { Projection, isDamaged, removeDatabase } from '#libs/projection'
 import { type OwnedPartition, type Role, type RoleContext, ownPartitions } from '#libs/runtime'
 import { createTranslatorMetrics } from './metrics.ts'
 import { PartitionWorker, ProjectionOutdated } from './partition-worker.ts'
@@ -44,7 +43,15 @@ export async function startTranslator(context: RoleContext): Promise<Role> {
       signal,
       tenant: (name) => directory.context(name),
       tenants: () => directory.tenants(),
-      storePosition: (stream, value) => positions.store(`translator.${stream}.${partition}`, { fence, value }),
+      storePosition: async (stream, value) => {
+        try {
+          await positions.store(`translator.${stream}.${partition}`, { fence, value })
+        } catch (error) {
+          // Told for others to see only: that it cannot be told just now stops nothing. A newer owner does.
+          if (error instanceof BusError && error.code === 'Fenced') throw error
+          logger.warn({ partition, stream, err: error }, 'position could not be stored')
+        }
+      },
     })
     workers.set(partition, { worker, projection })
     try {
@@ -52,17 +59,17 @@ export async function startTranslator(context: RoleContext): Promise<Role> {
       projection.close()
     } catch (error) {
       projection.abandon()
-      if (error instanceof ProjectionOutdated)
-        for (const file of [path, `${path}-wal`, `${path}-shm`]) rmSync(file, { force: true })
+      if (error instanceof ProjectionOutdated || isDamaged(error)) removeDatabase(path)
       throw error
     } finally {
       workers.delete(partition)
+      metrics.lost(partition)
     }
   }
 
   const unsubscribe = directory.subscribe((event) => {
-    for (const { worker, projection } of workers.values()) {
-      if (event.type === 'removed') projection.forgetTenant(event.tenant.name)
+    for (const { worker } of workers.values()) {
+      if (event.type === 'removed') worker.forgetTenant(event.tenant.name)
       else worker.takeTenant(event.tenant)
     }
   })

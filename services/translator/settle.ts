@@ -46,7 +46,7 @@ export function settle(
         ...rest,
         state: 'parked',
         // When it began to wait, not when it was last tried.
-        since: row.attempt === 0 ? now : row.since,
+        since: row.reason === undefined ? now : row.since,
         due: now + delay,
         ...(outcome.reason === undefined ? {} : { reason: outcome.reason }),
         ...(outcome.message === undefined ? {} : { message: outcome.message }),
