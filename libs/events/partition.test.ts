@@ -18,6 +18,6 @@ test('spreads tenants over all partitions', () => {
     const partition = partitionOf(`team-${index}`, 8)
     counts.set(partition, (counts.get(partition) ?? 0) + 1)
   }
-  expect([...counts.keys()].toSorted()).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
+  expect(new Set(counts.keys())).toEqual(new Set([0, 1, 2, 3, 4, 5, 6, 7]))
   expect(Math.max(...counts.values())).toBeLessThan(1_500)
 })

@@ -402,7 +402,7 @@ describe('the file', () => {
   test('in a place that cannot be written is an error that says so', () => {
     const options = { vault, hostNamespaceOf: () => undefined }
     writeFileSync(join(folder, 'file'), '')
-    expect(() => new Projection({ ...options, path: join(folder, 'file', 'p.sqlite') })).toThrow()
+    expect(() => new Projection({ ...options, path: join(folder, 'file', 'p.sqlite') })).toThrow(/file/)
   })
 })
 
