@@ -1,11 +1,11 @@
 import type { Bus } from '#libs/bus'
 import { type Clock, jsonEqual } from '#libs/kernel'
 import { type KubeClient, createKubeClient } from '#libs/kube'
-import { defaultTenantConfig } from '#libs/sync-config'
 import type { Logger } from '#libs/telemetry'
 import type { TenantContext } from '#libs/translation'
+import { type AcceptedTenant, acceptEntry } from './accept-entry.ts'
 import { lazyClusterConfig } from './lazy-cluster-config.ts'
-import { HOST_KEY, type HostEntry, type TenantEntry, tenantEntrySchema } from './tenant-entry.ts'
+import { HOST_KEY, type HostEntry, type TenantEntry } from './tenant-entry.ts'
 import { openRegistryBucket } from './tenant-registry.ts'
 
 export type TenantEvent = { type: 'added' | 'changed' | 'removed'; tenant: TenantEntry }
@@ -48,8 +48,8 @@ export async function openTenantDirectory(options: TenantDirectoryOptions): Prom
   await directory.ready
   return {
     host: () => directory.host(),
-    tenants: () => [...directory.tenants.values()],
-    tenant: (name) => directory.tenants.get(name),
+    tenants: () => [...directory.tenants.values()].map(({ entry }) => entry),
+    tenant: (name) => directory.tenants.get(name)?.entry,
     client: (name) => directory.client(name),
     context: (name) => directory.context(name),
     subscribe: (listener) => directory.subscribe(listener),
@@ -62,7 +62,7 @@ export async function openTenantDirectory(options: TenantDirectoryOptions): Prom
 }
 
 class LiveDirectory {
-  readonly tenants = new Map<string, TenantEntry>()
+  readonly tenants = new Map<string, AcceptedTenant>()
   readonly #options: TenantDirectoryOptions
   readonly #clients = new Map<string, { path: string; client: KubeClient }>()
   readonly #listeners = new Set<(event: TenantEvent) => void>()
@@ -102,27 +102,25 @@ class LiveDirectory {
   }
 
   put(value: unknown): void {
-    const parsed = tenantEntrySchema.safeParse(value)
-    if (!parsed.success) {
-      this.#options.logger.error(
-        { problems: parsed.error.issues.map((issue) => issue.message) },
-        'tenant entry is invalid',
-      )
-      return
+    const { tenant, problems } = acceptEntry(value, (name) => this.tenants.get(name))
+    if (problems.length > 0) {
+      const { name } = (value ?? {}) as { name?: unknown }
+      this.#options.logger.error({ tenant: name, problems }, 'tenant entry is invalid; the last valid one holds')
     }
-    const tenant = parsed.data
-    const before = this.tenants.get(tenant.name)
-    if (jsonEqual(before, tenant)) return
-    this.tenants.set(tenant.name, tenant)
-    if (before !== undefined && before.kubeconfig !== tenant.kubeconfig) this.#disconnect(tenant.name)
-    this.#tell({ type: before === undefined ? 'added' : 'changed', tenant })
+    if (tenant === undefined) return
+    const { entry } = tenant
+    const before = this.tenants.get(entry.name)
+    if (jsonEqual(before?.entry, entry)) return
+    this.tenants.set(entry.name, tenant)
+    if (before !== undefined && before.entry.kubeconfig !== entry.kubeconfig) this.#disconnect(entry.name)
+    this.#tell({ type: before === undefined ? 'added' : 'changed', tenant: entry })
   }
 
   remove(name: string): void {
     const tenant = this.tenants.get(name)
     if (tenant === undefined) return
     this.tenants.delete(name)
-    this.#tell({ type: 'removed', tenant })
+    this.#tell({ type: 'removed', tenant: tenant.entry })
     this.#disconnect(name)
   }
 
@@ -131,22 +129,18 @@ class LiveDirectory {
     if (tenant === undefined) return undefined
     const existing = this.#clients.get(name)
     if (existing !== undefined) return existing.client
-    const client = this.#connect(tenant.kubeconfig)
-    this.#clients.set(name, { path: tenant.kubeconfig, client })
+    const { kubeconfig } = tenant.entry
+    const client = this.#connect(kubeconfig)
+    this.#clients.set(name, { path: kubeconfig, client })
     return client
   }
 
   context(name: string): TenantContext | undefined {
     const tenant = this.tenants.get(name)
     if (tenant === undefined) return undefined
-    const { hostNamespace, workloadServiceAccount, reservedLabels } = tenant
-    return {
-      name,
-      hostNamespace,
-      config: defaultTenantConfig(),
-      ...(workloadServiceAccount === undefined ? {} : { workloadServiceAccount }),
-      ...(reservedLabels === undefined ? {} : { reservedLabels }),
-    }
+    const { entry, config } = tenant
+    const { workloadServiceAccount, reservedLabels } = config
+    return { name, hostNamespace: entry.hostNamespace, config, workloadServiceAccount, reservedLabels }
   }
 
   subscribe(listener: (event: TenantEvent) => void): () => void {

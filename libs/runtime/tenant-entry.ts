@@ -9,9 +9,11 @@ export const tenantEntrySchema = z.strictObject({
   hostNamespace: z.string().min(1),
   /** Path of the tenant's kubeconfig. */
   kubeconfig: z.string().min(1),
-  /** ServiceAccount on the host that the tenant's pods run under. */
+  /** The tenant's configuration as it was written; `TenantContext.config` is what follows from it. */
+  config: z.record(z.string(), z.unknown()).optional(),
+  /** ServiceAccount on the host that the tenant's pods run under, unless `config` says so. */
   workloadServiceAccount: z.string().min(1).optional(),
-  /** Label keys that do not cross under their own name. */
+  /** Label keys that do not cross under their own name, unless `config` says so. */
   reservedLabels: z.array(z.string()).optional(),
 })
 

@@ -1,0 +1,43 @@
+import { type TenantConfig, parseTenantConfig } from '#libs/sync-config'
+import { type TenantEntry, tenantEntrySchema } from './tenant-entry.ts'
+
+/** A tenant as registered, with its configuration resolved. */
+export type AcceptedTenant = { entry: TenantEntry; config: TenantConfig }
+
+/**
+ * Takes a registered value over what is known of the tenant. An invalid configuration leaves the one before in place; a
+ * tenant that never had a valid one is not accepted, as nobody knows what of it may cross.
+ * @returns what holds from now on, absent when nothing does, and what is wrong with the value
+ */
+export function acceptEntry(
+  value: unknown,
+  known: (name: string) => AcceptedTenant | undefined,
+): { tenant?: AcceptedTenant; problems: string[] } {
+  const parsed = tenantEntrySchema.safeParse(value)
+  if (!parsed.success) {
+    return { problems: parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`) }
+  }
+  const entry = parsed.data
+  const { config, problems } = parseTenantConfig(withEntryKeys(entry))
+  if (config !== undefined) return { tenant: { entry, config }, problems: [] }
+  const messages = problems.map(({ path, message }) =>
+    path === '' ? `config: ${message}` : `config.${path}: ${message}`,
+  )
+  const before = known(entry.name)
+  if (before?.entry.uid !== entry.uid) return { problems: messages }
+  const { config: _invalid, ...rest } = entry
+  const last = before.entry.config
+  return {
+    tenant: { entry: last === undefined ? rest : { ...rest, config: last }, config: before.config },
+    problems: messages,
+  }
+}
+
+/** Keys of the entry itself stand for those of the configuration where it has none. */
+function withEntryKeys({ config, workloadServiceAccount, reservedLabels }: TenantEntry): Record<string, unknown> {
+  return {
+    ...(workloadServiceAccount === undefined ? {} : { workloadServiceAccount }),
+    ...(reservedLabels === undefined ? {} : { reservedLabels }),
+    ...config,
+  }
+}
