@@ -14,6 +14,18 @@ const virtualTarget: ObjectKey = {
   name: 'web',
 }
 
+const serviceTarget: ObjectKey = { ...virtualTarget, resource: 'services' }
+const replacementOf = (
+  metadata: Partial<KubeObject['metadata']>,
+  more: Partial<Extract<Write, { op: 'replace' }>> = {},
+): Write => ({
+  op: 'replace',
+  body: { apiVersion: 'v1', kind: 'Service', metadata: { name: 'web', namespace: 'default', ...metadata } },
+  uid: 'u1',
+  copy: { name: 'web-x-default-x-team-a', uid: 'h1' },
+  ...more,
+})
+
 const check = (target: ObjectKey, write: Write): string | undefined => refusal({ target, write }, tenant)?.reason
 
 const copyWith = (metadata: Partial<KubeObject['metadata']>): Write => {
@@ -35,6 +47,7 @@ describe('lets through', () => {
       target: { ...virtualTarget, resource: 'events', name: 'web.1' },
       write: writes.announce(),
     },
+    { what: 'a Service made anew', target: serviceTarget, write: replacementOf({}) },
     {
       what: 'a virtual node',
       target: { ...virtualTarget, resource: 'nodes', namespace: '', name: 'n' },
@@ -117,6 +130,10 @@ describe('refuses as outside the tenant', () => {
         proof: { kind: 'confirm-absent', counterpart: { ...hostTarget, namespace: 'other' } },
       },
     },
+    { what: 'a Service made anew under another name', target: serviceTarget, write: replacementOf({ name: 'other' }) },
+    { what: 'one in another namespace', target: serviceTarget, write: replacementOf({ namespace: 'other' }) },
+    { what: 'any other kind made anew', target: virtualTarget, write: replacementOf({}) },
+    { what: 'a copy made anew', target: { ...hostTarget, resource: 'services' }, write: replacementOf({}) },
   ])('$what', ({ target, write }) => {
     expect(check(target, write)).toBe('OutsideTenant')
   })
@@ -127,6 +144,12 @@ describe('refuses as poison', () => {
     { what: 'a delete without a uid', target: hostTarget, write: writes.remove('') },
     { what: 'a patch without a uid', target: hostTarget, write: writes.patch('') },
     { what: 'a binding without a uid', target: virtualTarget, write: writes.bind('') },
+    { what: 'a replacement without a uid', target: serviceTarget, write: replacementOf({}, { uid: '' }) },
+    {
+      what: 'a replacement without the uid of the copy',
+      target: serviceTarget,
+      write: replacementOf({}, { copy: { name: 'web-x-default-x-team-a', uid: '' } }),
+    },
     {
       what: 'a delete whose proof has no place in the log',
       target: hostTarget,

@@ -26,8 +26,8 @@ export type NodeHeartbeatsOptions = {
 /** The virtual nodes of a tenant by name, with their uids. */
 type TenantNodes = {
   nodes: Map<string, string>
-  /** When all of them were asked for, ms since the epoch; undefined while that has not succeeded. */
-  listedAt?: number
+  /** When all of them must be asked for again, ms since the epoch. */
+  listAt: number
   nextAt: number
   isBeating: boolean
 }
@@ -66,10 +66,11 @@ export class NodeHeartbeats {
   }
 
   /** A virtual node was made: its first beat comes at once. */
-  made(tenant: string, node: { name: string; uid: string }): void {
+  made(tenant: string): void {
     const state = this.#state(tenant)
-    state.nodes.set(node.name, node.uid)
-    state.nextAt = this.#options.clock.now()
+    const now = this.#options.clock.now()
+    state.nextAt = now
+    state.listAt = now
   }
 
   /** A virtual node was removed. */
@@ -100,6 +101,7 @@ export class NodeHeartbeats {
     try {
       await this.#list(client, state)
     } catch {
+      state.listAt = 0
       if (!signal.aborted) counted('failed')
       if (state.nodes.size === 0) return
     }
@@ -119,11 +121,15 @@ export class NodeHeartbeats {
   async #list(client: WriterClient, state: TenantNodes): Promise<void> {
     const { clock, everyMs } = this.#options
     const now = clock.now()
-    if (state.listedAt !== undefined && now < state.listedAt + BEATS_PER_LIST * everyMs) return
+    if (now < state.listAt) return
+    // Set before the call: a node that is made meanwhile sets it back.
+    state.listAt = now + BEATS_PER_LIST * everyMs
     const labelSelector = `${LABELS.virtualNode}=true`
-    const { items } = await client.listPage(RESOURCES.nodes, { ...this.#call(), labelSelector, limit: 0 })
-    state.nodes = new Map(items.map(({ metadata }) => [metadata.name ?? '', metadata.uid ?? '']))
-    state.listedAt = now
+    const nodes = new Map<string, string>()
+    for await (const { items } of client.listPages(RESOURCES.nodes, { ...this.#call(), labelSelector })) {
+      for (const { metadata } of items) nodes.set(metadata.name ?? '', metadata.uid ?? '')
+    }
+    state.nodes = nodes
   }
 
   #call(): { signal: AbortSignal; timeoutMs: number } {
@@ -135,7 +141,8 @@ export class NodeHeartbeats {
     if (existing !== undefined) return existing
     const { clock, random, everyMs } = this.#options
     // Spread, but soon: whoever renewed them before may have stopped long ago.
-    const state = { nodes: new Map<string, string>(), nextAt: clock.now() + (random() * everyMs) / 3, isBeating: false }
+    const nextAt = clock.now() + (random() * everyMs) / 3
+    const state = { nodes: new Map<string, string>(), listAt: 0, nextAt, isBeating: false }
     this.#tenants.set(tenant, state)
     return state
   }

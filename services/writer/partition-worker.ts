@@ -271,13 +271,13 @@ export class PartitionWorker {
     const ready = this.#queue.settle(item)
     this.#release(item)
     outcomes.settled(item.intent, settled, item.startedAt)
-    if (settled.result === 'done') this.#noticeNode(item.intent, settled.uid)
+    if (settled.result === 'done') this.#noticeNode(item.intent)
     for (const next of ready) this.#submit(next, outcomes)
   }
 
-  #noticeNode({ target, write }: LoggedIntent, uid = ''): void {
+  #noticeNode({ target, write }: LoggedIntent): void {
     if (target.side !== 'virtual' || target.resource !== 'nodes') return
-    if (write.op === 'create') this.#heartbeats.made(target.tenant, { name: target.name, uid })
+    if (write.op === 'create') this.#heartbeats.made(target.tenant)
     if (write.op === 'delete') this.#heartbeats.gone(target.tenant, target.name)
   }
 

@@ -1,5 +1,5 @@
 import type { Write } from '#libs/events'
-import { KubeApiError, type KubeApiError as ApiError, isAlreadyExists, isConflict } from '#libs/kube'
+import { KubeApiError, isAlreadyExists, isConflict } from '#libs/kube'
 import type { KubeObject } from '#libs/kube-model'
 import { ANNOTATIONS, replacementMark, replacementOn, virtualRefOf } from '#libs/translation'
 import { classify, isAbsent, saidBy } from './classify.ts'
@@ -46,7 +46,7 @@ export async function replace(call: ReplaceCall, deps: ExecuteDeps): Promise<Att
   } catch (error) {
     if (!isAbsent(error) && !isConflict(error)) throw error
     await mark(call, deps, null)
-    return conflict(saidBy(error as ApiError))
+    return conflict(saidBy(error as KubeApiError))
   }
   return await create(call, deps)
 }
@@ -77,7 +77,7 @@ async function attempt(call: ReplaceCall, body: KubeObject): Promise<Attempt> {
     if (isAlreadyExists(error)) {
       const live = await orAbsent(client.get(resource, target, options))
       const isGoing = live?.metadata.uid === write.uid
-      return conflict(isGoing ? 'finalizers keep the object that is to be made anew' : saidBy(error as ApiError))
+      return conflict(isGoing ? 'finalizers keep the object that is to be made anew' : saidBy(error as KubeApiError))
     }
     if (!(error instanceof KubeApiError)) throw error
     return classify(error, { op: 'create' })
