@@ -89,7 +89,10 @@ export async function startTranslator(context: RoleContext): Promise<Role> {
     notReady: () => {
       if (!bus.isConnected()) return ['not connected to NATS']
       const behind = [...workers].filter(([, { worker }]) => !worker.caughtUp).map(([partition]) => partition)
-      return behind.length === 0 ? [] : [`partitions still catching up: ${behind.join(', ')}`]
+      return [
+        ...owner.notReady(),
+        ...(behind.length === 0 ? [] : [`partitions still catching up: ${behind.join(', ')}`]),
+      ]
     },
     done: owner.done,
     close: async () => {
