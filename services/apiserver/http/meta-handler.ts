@@ -33,7 +33,8 @@ export function isOpenPath(path: string): boolean {
  */
 export function handleMeta(exchange: Exchange, route: MetaRoute, prefix: string): void {
   if (route.kind === 'other' && HEALTH.test(route.path)) {
-    exchange.send(200, 'ok', TEXT)
+    const name = HEALTH.exec(route.path)?.[1] ?? ''
+    exchange.send(200, exchange.query.has('verbose') ? `[+]ping ok\n${name} check passed\n` : 'ok', TEXT)
     return
   }
   const answer = metaAnswer(exchange, route, prefix)

@@ -29,11 +29,16 @@ export function seenBy(selection: Selection, event: StoredEvent): SeenEvent | un
 function atRevision(stored: StoredObject, revision: number): StoredObject {
   const metadata = { ...stored.object.metadata, resourceVersion: String(revision) }
   const object = { ...stored.object, metadata }
-  return { ...stored, revision, object, json: JSON.stringify(object) }
+  const { resource, namespace, name } = stored
+  return { resource, namespace, name, revision, object, json: JSON.stringify(object) }
 }
 
-/** Lines are the same for all watchers of a resource, so each is made once. */
-const lines = new WeakMap<StoredObject, Map<string, Buffer>>()
+/**
+ * Lines are the same for all watchers of a resource, so each is made once. Watchers get a change at the same time: the
+ * newest lines are all that is worth keeping.
+ */
+const lines = new Map<StoredObject, Map<string, Buffer>>()
+const MAX_LINES = 64
 
 /** Makes the lines of one watch. */
 export class EventWriter {
@@ -58,6 +63,10 @@ export class EventWriter {
       served === stored.object ? Buffer.from(`{"type":"${type}","object":${stored.json}}\n`) : line(type, served)
     const byType = lines.get(stored) ?? new Map<string, Buffer>()
     lines.set(stored, byType.set(`${type}${this.#resource.apiVersion}`, made))
+    for (const oldest of lines.keys()) {
+      if (lines.size <= MAX_LINES) break
+      lines.delete(oldest)
+    }
     return made
   }
 

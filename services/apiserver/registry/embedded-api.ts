@@ -49,8 +49,10 @@ export function createEmbeddedApi(cluster: Cluster): ClusterApi & { close(): voi
     subscribe: (token, listener) => {
       let isActive = true
       const unsubscribe = store.subscribe(token, ({ type, current }) => {
+        // Taken now: later the version may have been replaced and its parsed form let go.
+        const { object } = current
         events.push(() => {
-          if (isActive) listener({ type, object: current.object } satisfies ClusterEvent)
+          if (isActive) listener({ type, object } satisfies ClusterEvent)
         })
       })
       const stop = (): void => {

@@ -1,6 +1,7 @@
 import Database from 'better-sqlite3'
-import type { KubeObject, WatchEventType } from '#libs/kube-model'
-import type { StoredEvent, StoredObject } from './stored-object.ts'
+import type { WatchEventType } from '#libs/kube-model'
+import { StoredVersion } from './stored-object.ts'
+import type { StoredEvent } from './stored-object.ts'
 
 /**
  * One row per revision, as etcd keeps it: the newest row of a key is the object, older rows are the log that watches
@@ -48,11 +49,10 @@ export class RevisionDatabase {
   }
 
   /** All rows in order, as stored versions. */
-  *read(): Generator<{ type: WatchEventType; stored: StoredObject }> {
+  *read(): Generator<{ type: WatchEventType; stored: StoredVersion }> {
     for (const row of this.#db.prepare('SELECT * FROM revisions ORDER BY revision').iterate() as Iterable<Row>) {
       const { revision, resource, namespace, name, type, value } = row
-      const object = JSON.parse(value) as KubeObject
-      yield { type, stored: { resource, namespace, name, revision, object, json: value } }
+      yield { type, stored: new StoredVersion({ resource, namespace, name, revision, json: value }) }
     }
   }
 

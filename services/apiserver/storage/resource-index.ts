@@ -1,19 +1,19 @@
-import type { StoredObject } from './stored-object.ts'
+import type { StoredVersion } from './stored-object.ts'
 
-const byName = (a: StoredObject, b: StoredObject): number => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)
+const byName = (a: StoredVersion, b: StoredVersion): number => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)
 
-type Namespaced = { objects: Map<string, StoredObject>; sorted: readonly StoredObject[] | undefined }
+type Namespaced = { objects: Map<string, StoredVersion>; sorted: readonly StoredVersion[] | undefined }
 
 /** The current objects of one resource, listed by namespace, then name. */
 export class ResourceIndex {
   readonly #namespaces = new Map<string, Namespaced>()
   #sortedNames: readonly string[] | undefined
 
-  get(namespace: string, name: string): StoredObject | undefined {
+  get(namespace: string, name: string): StoredVersion | undefined {
     return this.#namespaces.get(namespace)?.objects.get(name)
   }
 
-  set(stored: StoredObject): void {
+  set(stored: StoredVersion): void {
     let entry = this.#namespaces.get(stored.namespace)
     if (entry === undefined) {
       entry = { objects: new Map(), sorted: undefined }
@@ -35,7 +35,7 @@ export class ResourceIndex {
   }
 
   /** Objects of one namespace, or of all. The result is not to be changed. */
-  list(namespace?: string): readonly StoredObject[] {
+  list(namespace?: string): readonly StoredVersion[] {
     if (namespace !== undefined) return this.#listNamespace(namespace)
     this.#sortedNames ??= [...this.#namespaces.keys()].sort()
     const [only] = this.#sortedNames
@@ -43,7 +43,7 @@ export class ResourceIndex {
     return this.#sortedNames.flatMap((name) => this.#listNamespace(name))
   }
 
-  #listNamespace(namespace: string): readonly StoredObject[] {
+  #listNamespace(namespace: string): readonly StoredVersion[] {
     const entry = this.#namespaces.get(namespace)
     if (entry === undefined) return []
     entry.sorted ??= [...entry.objects.values()].sort(byName)

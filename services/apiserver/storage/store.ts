@@ -2,8 +2,8 @@ import type { KubeObject, WatchEventType } from '#libs/kube-model'
 import { RevisionDatabase } from './database.ts'
 import { History } from './history.ts'
 import { ResourceIndex } from './resource-index.ts'
-import { canonicalOrder } from './stored-object.ts'
-import type { StoredEvent, StoredObject } from './stored-object.ts'
+import { StoredVersion, canonicalOrder } from './stored-object.ts'
+import type { StoredEvent } from './stored-object.ts'
 
 export type StoreOptions = {
   /** Path of the SQLite file, or `:memory:`. */
@@ -45,6 +45,7 @@ export class ClusterStore {
     for (const { type, stored } of this.#database.read()) {
       const index = this.#index(stored.resource)
       const previous = index.get(stored.namespace, stored.name)
+      previous?.release()
       if (type === 'DELETED') index.delete(stored.namespace, stored.name)
       else index.set(stored)
       if (stored.revision > floor) {
@@ -64,17 +65,17 @@ export class ClusterStore {
     return this.#history.floor
   }
 
-  get(resource: string, namespace: string, name: string): StoredObject | undefined {
+  get(resource: string, namespace: string, name: string): StoredVersion | undefined {
     return this.#indexes.get(resource)?.get(namespace, name)
   }
 
   /** Current objects by namespace, then name. Not to be changed. */
-  list(resource: string, namespace?: string): readonly StoredObject[] {
+  list(resource: string, namespace?: string): readonly StoredVersion[] {
     return this.#indexes.get(resource)?.list(namespace) ?? []
   }
 
   /** Objects as they were at `revision`; `undefined` when that is compacted. */
-  listAt(resource: string, namespace: string | undefined, revision: number): readonly StoredObject[] | undefined {
+  listAt(resource: string, namespace: string | undefined, revision: number): readonly StoredVersion[] | undefined {
     if (revision < this.#history.floor) return undefined
     if (revision >= this.#revision) return this.list(resource, namespace)
     const past = new ResourceIndex()
@@ -93,12 +94,13 @@ export class ClusterStore {
   }
 
   /** Stores a change under the next revision and tells the subscribers. */
-  write(write: Write): StoredObject {
+  write(write: Write): StoredVersion {
     const { type, resource, namespace, name } = write
     const revision = this.#revision + 1
     const object = canonicalOrder(write.object)
     object.metadata = { ...object.metadata, resourceVersion: String(revision) }
-    const current: StoredObject = { resource, namespace, name, revision, object, json: JSON.stringify(object) }
+    const json = JSON.stringify(object)
+    const current = new StoredVersion({ resource, namespace, name, revision, object, json })
     const index = this.#index(resource)
     const event: StoredEvent = { type, revision, current, previous: index.get(namespace, name) }
     this.#database.append(event)
@@ -108,6 +110,8 @@ export class ClusterStore {
     this.#history.append(event)
     if (this.#history.length >= this.#historyLimit + COMPACTION_BATCH) this.compact(this.#historyLimit)
     for (const listener of this.#listeners.get(resource) ?? []) listener(event)
+    event.previous?.release()
+    if (type === 'DELETED') current.release()
     return current
   }
 

@@ -13,14 +13,47 @@ export type StoredObject = {
   readonly json: string
 }
 
+/** A version whose parsed form can be let go of; it is then parsed anew when somebody asks. */
+export class StoredVersion implements StoredObject {
+  readonly resource: string
+  readonly namespace: string
+  readonly name: string
+  readonly revision: number
+  readonly json: string
+  #object: KubeObject | undefined
+  #isCurrent = true
+
+  constructor(version: Omit<StoredObject, 'object'> & { object?: KubeObject }) {
+    this.resource = version.resource
+    this.namespace = version.namespace
+    this.name = version.name
+    this.revision = version.revision
+    this.json = version.json
+    this.#object = version.object
+  }
+
+  get object(): KubeObject {
+    if (this.#object !== undefined) return this.#object
+    const object = JSON.parse(this.json) as KubeObject
+    if (this.#isCurrent) this.#object = object
+    return object
+  }
+
+  /** Called when a newer version is there: the log keeps many versions, of which few are looked at again. */
+  release(): void {
+    this.#isCurrent = false
+    this.#object = undefined
+  }
+}
+
 /** A change as the log keeps it. */
 export type StoredEvent = {
   readonly type: WatchEventType
   readonly revision: number
   /** The new version; for DELETED the last one, with the revision of the deletion. */
-  readonly current: StoredObject
+  readonly current: StoredVersion
   /** The version before; absent for ADDED. */
-  readonly previous: StoredObject | undefined
+  readonly previous: StoredVersion | undefined
 }
 
 /**
@@ -32,11 +65,9 @@ export function canonicalOrder(object: KubeObject): KubeObject {
   return { kind: kind ?? '', apiVersion: apiVersion ?? '', metadata, ...rest }
 }
 
+const TYPE_FIELDS = /^\{"kind":"[^"]*","apiVersion":"[^"]*",/
+
 /** The JSON of an object without `kind` and `apiVersion`, as items of a list have it. */
 export function itemJson(stored: StoredObject): string {
-  return `{${stored.json.slice(typePrefix(stored.object).length)}`
-}
-
-function typePrefix(object: KubeObject): string {
-  return `{"kind":${JSON.stringify(object.kind)},"apiVersion":${JSON.stringify(object.apiVersion)},`
+  return stored.json.replace(TYPE_FIELDS, '{')
 }
