@@ -1,5 +1,9 @@
 import type { Clock } from '#libs/kernel'
 
+/** Reasons of their own: the one that is made by default holds a stack, which costs more than the whole alarm. */
+const EARLIER = new Error('the alarm is set to an earlier time')
+const CLOSED = new Error('the alarm is closed')
+
 /** Wakes its owner at the earliest time that was asked for. */
 export class Alarm {
   readonly #clock: Clock
@@ -18,7 +22,7 @@ export class Alarm {
   set(at: number): void {
     if (this.#closed || (this.#at !== undefined && this.#at <= at)) return
     this.#at = at
-    this.#sleeping?.abort()
+    this.#sleeping?.abort(EARLIER)
     const sleeping = new AbortController()
     this.#sleeping = sleeping
     this.#clock
@@ -36,6 +40,6 @@ export class Alarm {
 
   close(): void {
     this.#closed = true
-    this.#sleeping?.abort()
+    this.#sleeping?.abort(CLOSED)
   }
 }

@@ -92,6 +92,8 @@ export class PartitionWorker {
   readonly #interrupted = new AbortController()
   #streams: FollowedStream[] = []
   #commitAt: number | undefined
+  /** When the first key is due, as of the last decisions; undefined when none is, or not known. */
+  #dueAt: number | undefined
   #tidyAt = 0
   #caughtUp = false
 
@@ -248,8 +250,8 @@ export class PartitionWorker {
     for (const { key, cause } of batch.inOrder()) {
       for (const intent of this.#decider.decide(key, cause)) await this.#intents.publish(intent, signal)
     }
-    const due = this.#options.projection.pending.nextDue()
-    if (due !== undefined) this.#alarm.set(due)
+    this.#dueAt = this.#options.projection.pending.nextDue()
+    if (this.#dueAt !== undefined) this.#alarm.set(this.#dueAt)
   }
 
   /** Due keys, a slice of the sweeps, and what is to be done now and then. */
@@ -257,7 +259,7 @@ export class PartitionWorker {
     const { clock, projection } = this.#options
     const now = clock.now()
     const batch = new Batch()
-    batch.add(projection.pending.due(now, DUE_LIMIT), this.#ownCause())
+    if (now >= (this.#dueAt ?? now)) batch.add(projection.pending.due(now, DUE_LIMIT), this.#ownCause())
     for (const key of this.#sweeps.take(SWEEP_SLICE)) {
       batch.add([key, ...projection.refreshReferences(key)], this.#ownCause())
     }
