@@ -17,10 +17,11 @@ export async function serveHealth(options: {
   metrics: () => Promise<string>
 }): Promise<HealthServer> {
   const server = createServer((request, response) => {
+    const path: string = request.url ?? ''
     const respond = (status: number, type: string, body: string): void => {
       response.writeHead(status, { 'content-type': type }).end(body)
     }
-    switch (request.url) {
+    switch (path) {
       case '/livez':
         respond(200, 'text/plain', 'ok\n')
         return

@@ -1,6 +1,7 @@
 import { parsePipelineConfig } from '#libs/config'
 import { ConfigError } from '#libs/kernel'
 import { createLogger } from '#libs/telemetry'
+import { CloseStack } from './close-stack.ts'
 import { serveHealth } from './health-server.ts'
 import { type RoleContext, openRoleContext } from './role-context.ts'
 import type { Role } from './role.ts'
@@ -30,18 +31,20 @@ export async function runPipelineService(
     name,
     logger,
     start: async (signal) => {
-      const context = await openRoleContext(settings, { name, logger, signal })
-      const roles = await startRoles(context)
-      const health = await serveHealth({ ...http, roles: () => roles, metrics: () => context.metrics.metrics() })
-      logger.info({ url: health.url }, 'serving health')
-      process.send?.({ healthUrl: health.url })
-      return {
-        roles,
-        close: async () => {
-          for (const role of roles) await role.close()
-          await health.close()
-          await context.close()
-        },
+      const stack = new CloseStack()
+      try {
+        const context = await openRoleContext(settings, { name, logger, signal })
+        stack.push(() => context.close())
+        const roles = await startRoles(context)
+        for (const role of roles) stack.push(() => role.close())
+        const health = await serveHealth({ ...http, roles: () => roles, metrics: () => context.metrics.metrics() })
+        stack.push(() => health.close())
+        logger.info({ url: health.url }, 'serving health')
+        if (process.connected) process.send?.({ healthUrl: health.url })
+        return { roles, close: () => stack.close() }
+      } catch (error) {
+        await stack.close()
+        throw error
       }
     },
   })

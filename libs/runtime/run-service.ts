@@ -2,6 +2,14 @@ import { errorMessage } from '#libs/kernel'
 import type { Logger } from '#libs/telemetry'
 import type { Role } from './role.ts'
 
+/** What runs, and how to stop it in order. */
+export type RunningService = { roles: readonly Role[]; close: () => Promise<void> }
+
+/** How long a service that has failed may take to give back what it holds. */
+const CLOSE_AFTER_FAILURE_MS = 10_000
+/** How long something that was not closed may keep the process. */
+const LINGER_MS = 1_000
+
 /**
  * Runs until SIGTERM or SIGINT, then stops gracefully; a second signal exits at once. Exit status 0 after a graceful
  * stop, 1 when the service failed: whoever started the process starts it again, and it goes on from what is stored.
@@ -9,7 +17,7 @@ import type { Role } from './role.ts'
 export async function runService(options: {
   name: string
   logger: Logger
-  start(signal: AbortSignal): Promise<{ roles: readonly Role[]; close(): Promise<void> }>
+  start: (signal: AbortSignal) => Promise<RunningService>
 }): Promise<void> {
   const { logger } = options
   const stop = new AbortController()
@@ -29,15 +37,11 @@ export async function runService(options: {
     logger.fatal({ err: error }, 'unhandled rejection')
     process.exit(1)
   })
+  let running: RunningService | undefined
   try {
-    const running = await options.start(stop.signal)
+    running = await options.start(stop.signal)
     logger.info({ roles: running.roles.map((role) => role.name) }, 'started')
-    const stopped = new Promise<void>((resolve) => {
-      stop.signal.addEventListener('abort', () => resolve(), { once: true })
-      if (stop.signal.aborted) resolve()
-    })
-    await Promise.race([stopped, ...running.roles.map((role) => role.done)])
-    if (!stop.signal.aborted) throw new Error('a role ended by itself')
+    await untilStopped(running, stop.signal)
     await running.close()
     logger.info('stopped')
   } catch (error) {
@@ -47,8 +51,29 @@ export async function runService(options: {
       logger.fatal({ err: error }, 'failed')
       process.stderr.write(`${options.name}: ${errorMessage(error)}\n`)
       process.exitCode = 1
+      stop.abort(error)
+      if (running !== undefined) await closeInTime(running, logger)
     }
   }
-  process.off('SIGTERM', onSignal)
-  process.off('SIGINT', onSignal)
+  // Not waited for: ends the process only if something that is still open keeps it from ending by itself.
+  setTimeout(() => process.exit(), LINGER_MS).unref()
+}
+
+/** @throws when a role ends before it was asked to */
+async function untilStopped(running: RunningService, signal: AbortSignal): Promise<void> {
+  const stopped = new Promise<void>((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true })
+    if (signal.aborted) resolve()
+  })
+  await Promise.race([stopped, ...running.roles.map((role) => role.done)])
+  if (!signal.aborted) throw new Error('a role ended by itself')
+}
+
+/** Gives back leases and the like, so that others need not wait for their end. */
+async function closeInTime(running: RunningService, logger: Logger): Promise<void> {
+  const inTime = new Promise<void>((resolve) => {
+    setTimeout(resolve, CLOSE_AFTER_FAILURE_MS).unref()
+  })
+  const closed = running.close().catch((error: unknown) => logger.error({ err: error }, 'could not be closed in order'))
+  await Promise.race([closed, inTime])
 }

@@ -43,7 +43,10 @@ export async function openTenantDirectory(options: TenantDirectoryOptions): Prom
       else directory.remove(event.key.slice(event.key.indexOf('.') + 1))
     }
   })()
-  following.catch((error: unknown) => directory.fail(error))
+  following.catch((error: unknown) => {
+    directory.fail(error)
+    if (!signal.aborted) options.logger.error({ err: error }, 'the tenants as registered are followed no more')
+  })
   options.signal.addEventListener('abort', () => directory.fail(options.signal.reason), { once: true })
   await directory.ready
   return {
@@ -164,6 +167,16 @@ class LiveDirectory {
   }
 
   #tell(event: TenantEvent): void {
-    for (const listener of this.#listeners) listener(event)
+    for (const listener of this.#listeners) {
+      try {
+        listener(event)
+      } catch (error) {
+        // One that fails must keep neither the others nor the directory from following.
+        this.#options.logger.error(
+          { tenant: event.tenant.name, err: error },
+          'change of a tenant could not be taken in',
+        )
+      }
+    }
   }
 }

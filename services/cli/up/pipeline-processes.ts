@@ -1,10 +1,9 @@
 import { type PipelineConfig, pipelineEnv } from '#libs/config'
 import { CausewayError, errorMessage, systemClock } from '#libs/kernel'
-import { type Role, openRoleContext, serveHealth } from '#libs/runtime'
+import { CloseStack, type Role, openRoleContext, serveHealth } from '#libs/runtime'
 import { createLogger } from '#libs/telemetry'
 import { PIPELINE_ROLES, startPipeline, startSimulatedNodes } from '../compose.ts'
 import { type ChildService, startChild } from './child-service.ts'
-import { CloseStack } from './close-stack.ts'
 import type { DataFolder } from './data-folder.ts'
 
 export type SimulatedNodesPlan = { kubeconfig: string; nodes: number }
