@@ -84,7 +84,7 @@ export const patches = z
   .array(patch)
   .default([])
   .describe('Changes of single fields while objects of this kind cross')
-  .meta({ examples: [[{ path: 'metadata.annotations.team', expression: '"tenant-" + value' }]] })
+  .meta({ id: 'Patches', examples: [[{ path: 'metadata.annotations.team', expression: '"tenant-" + value' }]] })
 
 const requirement = z.strictObject({
   key: z
@@ -119,20 +119,22 @@ export const labelSelector = z
   })
   .prefault({})
   .describe('Which host objects the tenant sees; empty: all')
+  .meta({ id: 'LabelSelector' })
 
-/** Host objects by name, and where the tenant sees them. */
+/** Objects by name, and where they appear on the other side. */
 export const mappings = z
   .strictObject({
     byName: z
       .record(z.string(), z.string())
       .default({})
       .describe(
-        'From `namespace/name` on the host to `namespace/name` in the tenant. `ns/*` is all of a namespace; `/name` and an empty key speak of the tenant’s own host namespace',
+        'From host: `namespace/name` there to `namespace/name` in the tenant; `ns/*` is all of a namespace, and `/name` and an empty key speak of the tenant’s own host namespace. Of namespaces to the host: name in the tenant to name on the host',
       )
       .meta({ examples: [{ 'shared/*': 'from-host/*', 'infra/ca-bundle': 'default/ca-bundle' }] }),
   })
   .prefault({})
-  .describe('Which host objects, and where they appear')
+  .describe('Which objects, and where they appear on the other side')
+  .meta({ id: 'Mappings' })
 
 /** A kind with nothing but a switch and patches. */
 export function kindSwitch(byDefault: boolean, what: string) {

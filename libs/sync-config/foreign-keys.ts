@@ -3,8 +3,8 @@ import { isRecord, valueAt } from './json-path.ts'
 /** A key of a `vcluster.yaml` that has no place in our schema. */
 export type ForeignKey = {
   path: readonly string[]
-  /** Why a value is refused, or nothing where it asks for nothing. Without it the key has no meaning here. */
-  refuse?: (value: unknown) => string | undefined
+  /** When its value is refused, and what to do instead. Without it the key has no meaning here. */
+  refused?: { when: (value: unknown) => boolean; instead: string }
 }
 
 /** Keys that a `vcluster.yaml` may have besides ours. The more special ones come before those that contain them. */
@@ -41,7 +41,14 @@ export const FOREIGN_KEYS: readonly ForeignKey[] = [
   key('controlPlane.hostPathMapper', whenOn('host paths are not mapped: read logs through the tenant’s API')),
   key('controlPlane'),
 
-  key('integrations', anySwitchedOn('sync its kinds by sync.toHost.customResources and sync.fromHost.customResources')),
+  key('integrations.metricsServer', whenOn('metrics of the host are not passed on')),
+  ...['certManager', 'externalSecrets', 'istio', 'kubeVirt', 'netris', 'argoCD'].map((name) =>
+    key(
+      `integrations.${name}`,
+      whenOn('sync its kinds by sync.toHost.customResources and sync.fromHost.customResources'),
+    ),
+  ),
+  key('integrations'),
   key('plugins', whenAny('plugins of vCluster do not run here')),
   key('plugin', whenAny('plugins of vCluster do not run here')),
   key(
@@ -62,26 +69,18 @@ export const FOREIGN_KEYS: readonly ForeignKey[] = [
   key('serviceCIDR'),
 ]
 
-function key(path: string, refuse?: ForeignKey['refuse']): ForeignKey {
-  return { path: path.split('.'), ...(refuse === undefined ? {} : { refuse }) }
+function key(path: string, refused?: ForeignKey['refused']): ForeignKey {
+  return { path: path.split('.'), ...(refused === undefined ? {} : { refused }) }
 }
 
 /** Refuses `true` and `{ enabled: true }`; what says `auto` follows something that is off. */
-function whenOn(instead: string): ForeignKey['refuse'] {
-  return (value) => (isOn(value) ? `is not supported: ${instead}` : undefined)
+function whenOn(instead: string): NonNullable<ForeignKey['refused']> {
+  return { when: isOn, instead }
 }
 
 /** Refuses what has any value that is not empty. */
-function whenAny(instead: string): ForeignKey['refuse'] {
-  return (value) => (hasContent(value) ? `is not supported: ${instead}` : undefined)
-}
-
-/** Refuses a mapping in which some part is switched on, by its name. */
-function anySwitchedOn(instead: string): ForeignKey['refuse'] {
-  return (value) => {
-    const on = Object.entries(isRecord(value) ? value : {}).filter(([, part]) => isOn(part))
-    return on.length === 0 ? undefined : `is not supported (${on.map(([name]) => name).join(', ')}): ${instead}`
-  }
+function whenAny(instead: string): NonNullable<ForeignKey['refused']> {
+  return { when: hasContent, instead }
 }
 
 function isOn(value: unknown): boolean {

@@ -31,13 +31,14 @@ export function parseTenantConfig(value: unknown, options: ParseOptions = {}): P
   if (!isRecord(given)) return { problems: [{ path: '', message: 'must be a mapping of keys' }], ignored: [] }
   const problems = adoptMeanings(given)
   const ignored: string[] = []
-  for (const { path, refuse } of FOREIGN_KEYS) {
+  for (const { path, refused } of FOREIGN_KEYS) {
     const found = valueAt(given, path)
     if (found === undefined) continue
-    const refusal = refuse?.(found)
     // A key that is refused when on says, when off, what holds here anyway.
-    if (refuse === undefined) ignored.push(path.join('.'))
-    else if (refusal !== undefined) problems.push({ path: path.join('.'), message: refusal })
+    if (refused === undefined) ignored.push(path.join('.'))
+    else if (refused.when(found)) {
+      problems.push({ path: path.join('.'), message: `is not supported: ${refused.instead}` })
+    }
     removeAt(given, path)
   }
   const parsed = tenantConfigSchema.safeParse(given, { error: explainIssue })
