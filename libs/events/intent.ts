@@ -33,11 +33,19 @@ export type Write =
   /**
    * Makes a tenant's object anew because fields that cannot be changed must change: the one with this `uid` is deleted,
    * in no other state than `resourceVersion`, and `body` created. In between, `copy`, its host copy, keeps the body.
-   * Without `resourceVersion` the deletion has been made, and only the creation is left.
+   * Without `resourceVersion` nothing is deleted: what the copy says of a replacement is brought to its end.
    */
   | { op: 'replace'; body: KubeObject; uid: string; resourceVersion?: string; copy: { name: string; uid: string } }
   /** An Event on a tenant's object: created, or its count raised. */
   | { op: 'announce'; body: KubeObject }
+
+/** A write by its kind, as tables and metrics name it: `patch/status` is a patch of the status subresource. */
+export type WriteName = Exclude<Write['op'], 'patch'> | 'patch' | 'patch/status'
+
+/** @see WriteName */
+export function writeName(write: Write): WriteName {
+  return write.op === 'patch' && write.subresource === 'status' ? 'patch/status' : write.op
+}
 
 /** An object of the intent's tenant on one side. */
 export type SidedRef = ObjectRef & { side: Side }

@@ -38,7 +38,12 @@ const core = (plural: string, kind: string, namespaced = true): ResourceInfo => 
   namespaced,
 })
 
-/** The kinds that cross the bridge or that the bridge needs to know of. */
+const grouped = (apiVersion: `${string}/${string}`, plural: string, kind: string, namespaced = true): ResourceInfo => {
+  const [group = '', version = ''] = apiVersion.split('/')
+  return { group, version, plural, kind, namespaced }
+}
+
+/** The kinds that cross the bridge or that the bridge needs to know of, by their tokens. */
 export const RESOURCES = {
   pods: core('pods', 'Pod'),
   configmaps: core('configmaps', 'ConfigMap'),
@@ -47,6 +52,22 @@ export const RESOURCES = {
   events: core('events', 'Event'),
   nodes: core('nodes', 'Node', false),
   namespaces: core('namespaces', 'Namespace', false),
+  endpoints: core('endpoints', 'Endpoints'),
+  persistentvolumeclaims: core('persistentvolumeclaims', 'PersistentVolumeClaim'),
+  persistentvolumes: core('persistentvolumes', 'PersistentVolume', false),
+  serviceaccounts: core('serviceaccounts', 'ServiceAccount'),
+  'endpointslices.discovery.k8s.io': grouped('discovery.k8s.io/v1', 'endpointslices', 'EndpointSlice'),
+  'ingresses.networking.k8s.io': grouped('networking.k8s.io/v1', 'ingresses', 'Ingress'),
+  'ingressclasses.networking.k8s.io': grouped('networking.k8s.io/v1', 'ingressclasses', 'IngressClass', false),
+  'networkpolicies.networking.k8s.io': grouped('networking.k8s.io/v1', 'networkpolicies', 'NetworkPolicy'),
+  'poddisruptionbudgets.policy': grouped('policy/v1', 'poddisruptionbudgets', 'PodDisruptionBudget'),
+  'priorityclasses.scheduling.k8s.io': grouped('scheduling.k8s.io/v1', 'priorityclasses', 'PriorityClass', false),
+  'runtimeclasses.node.k8s.io': grouped('node.k8s.io/v1', 'runtimeclasses', 'RuntimeClass', false),
+  'storageclasses.storage.k8s.io': grouped('storage.k8s.io/v1', 'storageclasses', 'StorageClass', false),
+  'csidrivers.storage.k8s.io': grouped('storage.k8s.io/v1', 'csidrivers', 'CSIDriver', false),
+  'csinodes.storage.k8s.io': grouped('storage.k8s.io/v1', 'csinodes', 'CSINode', false),
+  'csistoragecapacities.storage.k8s.io': grouped('storage.k8s.io/v1', 'csistoragecapacities', 'CSIStorageCapacity'),
+  'leases.coordination.k8s.io': grouped('coordination.k8s.io/v1', 'leases', 'Lease'),
 } as const satisfies Record<string, ResourceInfo>
 
 /** Resource tokens of the kinds in {@link RESOURCES}. */

@@ -1,7 +1,7 @@
 import type { LoggedChange } from '#libs/events'
 import { jsonEqual } from '#libs/kernel'
 import type { KubeObject, ObjectRef } from '#libs/kube-model'
-import { isDecided, referencesOf, stampedUid, virtualRefOf } from '#libs/translation'
+import { isDecided, mirrorFor, referencesOf, stampedUid, virtualRefOf } from '#libs/translation'
 import type { StoredObject } from './object-table.ts'
 import type { DecisionKey } from './pending-table.ts'
 import type { Projection } from './projection.ts'
@@ -56,7 +56,9 @@ export function foldHostShared(projection: Projection, change: LoggedChange): De
   const { key } = change
   const ref: ObjectRef = { resource: key.resource, namespace: key.namespace, name: key.name }
   store(projection, change, { object: change.object() })
-  return projection.references.tenantsUsing(ref).map((tenant) => ({ tenant, ref }))
+  const isForUsers = mirrorFor(key.resource)?.onlyWhileUsed === true
+  const tenants = isForUsers ? projection.references.tenantsUsing(ref) : projection.tenants()
+  return tenants.map((tenant) => ({ tenant, ref }))
 }
 
 /** @param state the object, parsed once, and the uid of the original that a copy carries */

@@ -1,6 +1,6 @@
 import type { LoggedChange, StreamName } from '#libs/events'
 import type { JsonObject, KubeObject, ObjectKey, ObjectRef, Side } from '#libs/kube-model'
-import { type Related, type TenantContext, type View, hostName, isMirrored } from '#libs/translation'
+import { type Related, type TenantContext, type View, hostRefOf, isMirrored } from '#libs/translation'
 import type { Vault } from '#libs/vault'
 import { type Database, openDatabase } from './database.ts'
 import { foldHost, foldHostShared, foldVirtual, refreshReferences } from './fold.ts'
@@ -120,10 +120,17 @@ export class Projection {
     this.#database.prepare('INSERT OR REPLACE INTO tenants VALUES (?, ?)').run(name, uid)
   }
 
+  /** Tenants whose objects are folded in. */
+  tenants(): string[] {
+    return this.#database
+      .prepare<[], { name: string }>('SELECT name FROM tenants')
+      .all()
+      .map(({ name }) => name)
+  }
+
   /** Forgets tenants that were bound and are not among these: they were removed while nobody followed. */
   retainTenants(names: ReadonlySet<string>): void {
-    const bound = this.#database.prepare<[], { name: string }>('SELECT name FROM tenants').all()
-    for (const { name } of bound) if (!names.has(name)) this.forgetTenant(name)
+    for (const name of this.tenants()) if (!names.has(name)) this.forgetTenant(name)
   }
 
   /** Forgets all that was folded in of a tenant. Nothing is decided by that: its objects are simply not followed any more. */
@@ -179,13 +186,7 @@ export class Projection {
   /** The key of a virtual object's host copy, or of the host object that it mirrors. */
   hostKeyOf(tenant: Pick<TenantContext, 'name' | 'hostNamespace'>, ref: ObjectRef): ObjectKey {
     if (isMirrored(ref.resource)) return { tenant: '', side: 'host', ...ref }
-    return {
-      tenant: tenant.name,
-      side: 'host',
-      resource: ref.resource,
-      namespace: tenant.hostNamespace,
-      name: hostName(ref, tenant.name),
-    }
+    return { tenant: tenant.name, side: 'host', ...hostRefOf(ref, tenant) }
   }
 
   base(key: DecisionKey): JsonObject | undefined {

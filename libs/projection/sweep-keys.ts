@@ -1,5 +1,5 @@
 import type { ObjectRef } from '#libs/kube-model'
-import { DECIDE_ORDER, isMirrored } from '#libs/translation'
+import { DECIDE_ORDER, isMirrored, mirrorFor } from '#libs/translation'
 import { decisionKeyOf } from './fold.ts'
 import type { NamePage } from './object-table.ts'
 import type { DecisionKey } from './pending-table.ts'
@@ -21,7 +21,11 @@ export function* sweepKeys(projection: Projection, sweep: Sweep): Generator<Deci
     if (sweep.resources !== undefined && !sweep.resources.includes(resource)) continue
     for (const ref of pages(projection, { tenant, side: 'virtual', resource })) yield { tenant, ref }
     if (isMirrored(resource)) {
-      for (const ref of projection.references.targets(tenant, resource)) yield { tenant, ref }
+      const wanted =
+        mirrorFor(resource)?.onlyWhileUsed === true
+          ? projection.references.targets(tenant, resource)
+          : pages(projection, { tenant: '', side: 'host', resource })
+      for (const ref of wanted) yield { tenant, ref }
       continue
     }
     for (const ref of pages(projection, { tenant, side: 'host', resource })) {

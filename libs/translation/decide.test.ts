@@ -86,8 +86,9 @@ const serviceRows: Row[] = [
   ['absent', 'copy being replaced', false, []],
   ['terminating', 'copy being replaced', true, ['virtual replace replace']],
   ['excluded', 'copy being replaced', true, ['host delete excluded state 10']],
-  // It is over, or was not gone through with.
-  ['present', 'copy being replaced', true, ['host patch update']],
+  // Only a live read can tell whether our deletion is still to come.
+  ['present', 'copy being replaced', true, ['virtual replace replace']],
+  // It is over.
   ['present', 'copy of the old uid being replaced', true, ['host patch update']],
   // The tenant deleted the new one.
   ['deleted', 'copy of the old uid being replaced', true, ['host delete virtualNeverSeen confirm-absent']],

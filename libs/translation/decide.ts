@@ -4,7 +4,7 @@ import type { Decision, Rule } from './decision.ts'
 import { asObject } from './json.ts'
 import type { Kind } from './kind.ts'
 import { Pair, hostTarget, isShorter } from './pair.ts'
-import { replacementOn } from './replacement.ts'
+import { finishReplacement, replacementOn } from './replacement.ts'
 import { SWITCHES, stampedUid } from './stamps.ts'
 import type { View } from './view.ts'
 
@@ -27,7 +27,9 @@ export function decide(view: View, kind: Kind): Decision[] {
 }
 
 /** Why the object is not to be on the host, if so. */
-function exclusionOf({ related, key }: View, { kind, virtual }: { kind: Kind; virtual: KubeObject }): Rule | undefined {
+function exclusionOf(view: View, { kind, virtual }: { kind: Kind; virtual: KubeObject }): Rule | undefined {
+  const { related, key, tenant } = view
+  if (!kind.isEnabled(tenant.config)) return 'disabled'
   const wish = virtual.metadata.annotations?.[SWITCHES.sync]
   if (kind.excluded(virtual) || wish === 'false') return 'excluded'
   if (!kind.onlyWhileUsed || wish === 'true') return undefined
@@ -41,7 +43,7 @@ function withoutVirtual(pair: Pair): Decision[] {
   const replacement = replacementOn(host)
   const isKnown = gone !== undefined || pair.view.related.synced('virtual', pair.view.key.resource)
   if (replacement !== undefined && isKnown && (gone === undefined || gone.uid === replacement.uid)) {
-    return [pair.finishReplacement(replacement, host)]
+    return [pair.write(pair.virtualTarget, finishReplacement(replacement, host), 'replace')]
   }
   if (gone !== undefined && gone.uid === stampedUid(host)) {
     return pair.deleteHost(host, 'virtualGone', { proof: { kind: 'tombstone', seq: gone.seq } })
@@ -76,7 +78,7 @@ function virtualTerminating(pair: Pair, virtual: KubeObject): Decision[] {
     const replacement = replacementOn(host)
     // We deleted it, and its finalizers keep it for a while.
     if (replacement !== undefined && replacement.uid === virtual.metadata.uid) {
-      return [pair.finishReplacement(replacement, host)]
+      return [pair.write(pair.virtualTarget, finishReplacement(replacement, host), 'replace')]
     }
     return pair.deleteHost(host, 'virtualTerminating', { proof })
   }

@@ -39,7 +39,8 @@ export const RULES = {
   virtualReplaced: 'the tenant deleted the object and made a new one of the same name',
   virtualNeverSeen: 'a host copy without an object of the tenant',
   unused: 'nothing of the tenant uses the object any more',
-  excluded: 'the tenant or the configuration excludes the object',
+  disabled: 'the configuration does not let objects of the kind cross',
+  excluded: 'the tenant excludes the object, or it never crosses',
   hostTerminating: 'the host is deleting the copy',
   hostGone: 'the host copy is gone',
 } as const

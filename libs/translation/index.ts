@@ -1,18 +1,21 @@
 export { REFERENCE_WAIT_MS } from './decide.ts'
 export { RULES } from './decision.ts'
 export type { Decision, Rule } from './decision.ts'
-export type { Kind, PairInput, PairWrite, ToHost, TranslateInput } from './kind.ts'
-export { hostName, tenantNameProblem } from './names.ts'
+export type { Kind, Mirror, PairInput, PairWrite, ToHost, TranslateInput } from './kind.ts'
+export { hostName, hostRefOf, tenantNameProblem } from './names.ts'
 export {
   DECIDE_ORDER,
   KINDS,
+  MIRRORS,
   TRANSLATOR_VERSION,
   decideFor,
   isDecided,
   isMirrored,
   kindFor,
+  mirrorFor,
   referencesOf,
 } from './registry.ts'
+export { REACH, isClusterScoped, watchedHost, watchedVirtual } from './reach.ts'
 export { replacementMark, replacementOn } from './replacement.ts'
 export type { Replacement } from './replacement.ts'
 export { ANNOTATIONS, LABELS, OWN_PREFIX, SWITCHES, isCopyOf, isOurs, stampedUid, virtualRefOf } from './stamps.ts'

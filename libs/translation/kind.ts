@@ -1,7 +1,8 @@
-import type { Reason, SidedRef, Write } from '#libs/events'
+import type { Reason, SidedRef, Write, WriteName } from '#libs/events'
 import type { JsonObject, KubeObject, ObjectRef, ResourceInfo, Side } from '#libs/kube-model'
-import type { Rule } from './decision.ts'
-import type { Related, TenantContext } from './view.ts'
+import type { TenantConfig } from '#libs/sync-config'
+import type { Decision, Rule } from './decision.ts'
+import type { Related, TenantContext, View } from './view.ts'
 
 /** What a kind's functions get: plain data and reads, nothing else. */
 export type TranslateInput = { virtual: KubeObject; tenant: TenantContext; related: Related }
@@ -41,6 +42,10 @@ export type Kind = {
    * `plain`: the tenant's object rules; a host copy that is gone is made again.
    */
   lifecycle: 'pod' | 'plain'
+  /** Whether the tenant's configuration lets objects of this kind cross. Where it no longer does, the copies go. */
+  isEnabled(config: TenantConfig): boolean
+  /** Writes to the tenant's objects that `reconcile` and the life cycle may lead to; the writer makes no others. */
+  virtualWrites: readonly WriteName[]
   /** Whether objects cross only while another object that crosses refers to them. */
   onlyWhileUsed: boolean
   /**
@@ -65,4 +70,20 @@ export type Kind = {
   reconcile(input: PairInput): PairWrite[]
   /** What keeps the two from agreeing although nothing is left to be written. */
   disagreement?(input: PairInput): { reason: Reason; message: string } | undefined
+}
+
+/**
+ * What happens to one kind whose originals are on the host and concern all tenants: each tenant that wants them gets
+ * copies of the same name. Pure, as kinds are.
+ */
+export type Mirror = {
+  resource: ResourceInfo
+  version: number
+  /** Whether the tenant's configuration asks for the kind. Where it no longer does, the copies in the tenant go. */
+  isEnabled(config: TenantConfig): boolean
+  /** Whether a copy is there only while an object of the tenant refers to it, rather than for every original. */
+  onlyWhileUsed: boolean
+  virtualWrites: readonly WriteName[]
+  /** Decides about the tenant's copy; `view.host` is the original. Called also where the kind is not enabled. */
+  decide(view: View): Decision[]
 }

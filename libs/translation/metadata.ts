@@ -1,7 +1,7 @@
 import { sha256Hex } from '#libs/kernel'
 import type { JsonObject, KubeObject, ObjectRef } from '#libs/kube-model'
 import { asObject, stringMap } from './json.ts'
-import { hostName } from './names.ts'
+import { hostRefOf } from './names.ts'
 import { OWN_PREFIX, type Stamps, stampsFor } from './stamps.ts'
 import { type KeyChanges, type Merge, tagsOf, threeWay } from './three-way.ts'
 import type { TenantContext } from './view.ts'
@@ -40,9 +40,10 @@ export function hostMetadata(
 ): KubeObject['metadata'] {
   const { tenant, extra } = options
   const stamps = stampsFor(ref, virtual, tenant)
+  const host = hostRefOf(ref, tenant)
   return {
-    name: hostName(ref, tenant.name),
-    namespace: tenant.hostNamespace,
+    name: host.name,
+    ...(host.namespace === '' ? {} : { namespace: host.namespace }),
     labels: {
       ...mapKeys(crossingLabels(virtual), (key) => hostLabelKey(key, tenant)),
       ...extra?.labels,

@@ -27,6 +27,15 @@ export function hostName(ref: Pick<ObjectRef, 'namespace' | 'name'>, tenant: str
   return `${prefixOf(joined)}-${digest}`
 }
 
+/** Where the host copy of a tenant's object is. Copies of objects without namespace have none either. */
+export function hostRefOf(ref: ObjectRef, tenant: { name: string; hostNamespace: string }): ObjectRef {
+  return {
+    resource: ref.resource,
+    namespace: ref.namespace === '' ? '' : tenant.hostNamespace,
+    name: hostName(ref, tenant.name),
+  }
+}
+
 /** What is left of a joined name before its hash: valid characters only, ending in a letter or digit. */
 function prefixOf(joined: string): string {
   const valid = joined.replace(/[^-.a-z0-9]/g, '-').replace(/^[-.]+/, '')

@@ -2,8 +2,7 @@ import type { DeleteProof, SidedRef, Write } from '#libs/events'
 import type { KubeObject, ObjectRef } from '#libs/kube-model'
 import type { Decision, Rule } from './decision.ts'
 import type { Kind, PairInput, PairWrite } from './kind.ts'
-import { hostName } from './names.ts'
-import type { Replacement } from './replacement.ts'
+import { hostRefOf } from './names.ts'
 import { isCopyOf, isOurs } from './stamps.ts'
 import type { View } from './view.ts'
 
@@ -57,12 +56,6 @@ export class Pair {
     return this.write(this.virtualTarget, deletion(virtual, options), rule)
   }
 
-  /** Goes on with a replacement whose deletion has been made. */
-  finishReplacement({ uid, body }: Replacement, host: KubeObject): Decision {
-    const copy = { name: this.hostTarget.name, uid: host.metadata.uid ?? '' }
-    return this.write(this.virtualTarget, { op: 'replace', body, uid, copy }, 'replace')
-  }
-
   write(target: SidedRef, write: Write, rule: Rule): Decision {
     return { kind: 'write', target, write, rule, needs: [] }
   }
@@ -87,12 +80,7 @@ export class Pair {
 
 /** Where the copy of a virtual object is on the host. */
 export function hostTarget({ tenant }: View, ref: ObjectRef): SidedRef {
-  return {
-    side: 'host',
-    resource: ref.resource,
-    namespace: tenant.hostNamespace,
-    name: hostName(ref, tenant.name),
-  }
+  return { side: 'host', ...hostRefOf(ref, tenant) }
 }
 
 /** Whether a grace period is shorter than the one that an object is going with. */

@@ -1,15 +1,18 @@
 import type { KubeObject, ObjectRef } from '#libs/kube-model'
 import { decide } from './decide.ts'
 import type { Decision } from './decision.ts'
-import type { Kind } from './kind.ts'
+import type { Kind, Mirror } from './kind.ts'
 import { configMaps } from './kinds/configmaps/configmaps.ts'
 import { pods } from './kinds/pods/pods.ts'
 import { secrets } from './kinds/secrets/secrets.ts'
 import { services } from './kinds/services/services.ts'
-import { NODE_VERSION, decideNode } from './mirrors/nodes/decide-node.ts'
+import { nodes } from './mirrors/nodes/nodes.ts'
 import type { View } from './view.ts'
 
-/** The kinds that cross from the tenant to the host, by resource token. Adding a kind is a folder and a line here. */
+/**
+ * The kinds that cross from the tenant to the host, by resource token. Adding a kind is a folder and a line here: what
+ * is watched, written and decided follows. Those that others need stand before them: this is the order of deciding.
+ */
 export const KINDS: Readonly<Record<string, Kind>> = {
   configmaps: configMaps,
   secrets,
@@ -17,11 +20,16 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   pods,
 }
 
+/** The kinds whose originals are on the host and of which tenants get copies, by resource token. */
+export const MIRRORS: Readonly<Record<string, Mirror>> = {
+  nodes,
+}
+
 /** The order in which the keys of one batch are decided, so that what a pod needs is written before the pod. */
-export const DECIDE_ORDER: readonly string[] = ['nodes', 'configmaps', 'secrets', 'services', 'pods']
+export const DECIDE_ORDER: readonly string[] = [...Object.keys(MIRRORS), ...Object.keys(KINDS)]
 
 /** Changes whenever some kind's decisions do: replays of old events are explained by it. */
-export const TRANSLATOR_VERSION = [...Object.entries(KINDS), ['nodes', { version: NODE_VERSION }] as const]
+export const TRANSLATOR_VERSION = [...Object.entries(MIRRORS), ...Object.entries(KINDS)]
   .map(([resource, { version }]) => `${resource}=${version}`)
   .join(',')
 
@@ -30,9 +38,14 @@ export function kindFor(resource: string): Kind | undefined {
   return Object.hasOwn(KINDS, resource) ? KINDS[resource] : undefined
 }
 
+/** The kind of a resource of which tenants get copies of the host's objects. */
+export function mirrorFor(resource: string): Mirror | undefined {
+  return Object.hasOwn(MIRRORS, resource) ? MIRRORS[resource] : undefined
+}
+
 /** Whether objects of this resource are the tenant's view of host objects of the same name. */
 export function isMirrored(resource: string): boolean {
-  return resource === 'nodes'
+  return mirrorFor(resource) !== undefined
 }
 
 /** Whether objects of this resource have decisions at all; others are only read. */
@@ -42,7 +55,8 @@ export function isDecided(resource: string): boolean {
 
 /** Decides about one virtual key, whatever its kind. A resource that does not cross has no decisions. */
 export function decideFor(view: View): Decision[] {
-  if (isMirrored(view.key.resource)) return decideNode(view)
+  const mirror = mirrorFor(view.key.resource)
+  if (mirror !== undefined) return mirror.decide(view)
   const kind = kindFor(view.key.resource)
   return kind === undefined ? [] : decide(view, kind)
 }

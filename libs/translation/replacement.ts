@@ -1,3 +1,4 @@
+import type { Write } from '#libs/events'
 import type { KubeObject } from '#libs/kube-model'
 import { asObject } from './json.ts'
 import { ANNOTATIONS } from './stamps.ts'
@@ -31,4 +32,13 @@ export function replacementOn(copy: KubeObject): Replacement | undefined {
   } catch {
     return undefined
   }
+}
+
+/**
+ * Brings a replacement to its end, whatever is left of it: what is missing is created; where nothing was deleted, the
+ * note is taken off the copy. Only a live read can tell the two apart.
+ */
+export function finishReplacement({ uid, body }: Replacement, copy: KubeObject): Write {
+  const { name = '', uid: copyUid = '' } = copy.metadata
+  return { op: 'replace', body, uid, copy: { name, uid: copyUid } }
 }

@@ -33,7 +33,7 @@ describe('stamps', () => {
       TENANT,
     )
     expect(stamps.labels).toEqual({ 'causeway.dev/tenant': 'team-a' })
-    expect(stamps.annotations).toMatchObject({ 'causeway.dev/host-name': 'tenant-team-a/causeway-gold-x-team-a' })
+    expect(stamps.annotations).toMatchObject({ 'causeway.dev/host-name': '/causeway-gold-x-team-a' })
   })
 
   test.each([

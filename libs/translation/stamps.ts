@@ -1,5 +1,5 @@
 import type { KubeObject, ObjectRef } from '#libs/kube-model'
-import { hostName } from './names.ts'
+import { hostName, hostRefOf } from './names.ts'
 import type { TenantContext } from './view.ts'
 
 /** Everything under this prefix is ours: it never crosses, in either direction. */
@@ -49,8 +49,9 @@ export type Stamps = { labels: Record<string, string>; annotations: Record<strin
 /** What a host copy carries besides the tenant's own metadata. */
 export function stampsFor(ref: ObjectRef, virtual: KubeObject, tenant: TenantContext): Stamps {
   const labels: Record<string, string> = { [LABELS.tenant]: tenant.name }
+  const host = hostRefOf(ref, tenant)
   const annotations: Record<string, string> = {
-    [ANNOTATIONS.hostName]: `${tenant.hostNamespace}/${hostName(ref, tenant.name)}`,
+    [ANNOTATIONS.hostName]: `${host.namespace}/${host.name}`,
     [ANNOTATIONS.name]: ref.name,
     [ANNOTATIONS.resource]: ref.resource,
     [ANNOTATIONS.uid]: virtual.metadata.uid ?? '',
@@ -65,7 +66,7 @@ export function stampsFor(ref: ObjectRef, virtual: KubeObject, tenant: TenantCon
 /** Whether a host object is a copy of ours for this tenant: label, resource and the object's own name all agree. */
 export function isOurs(host: KubeObject, tenant: TenantContext, resource: string): boolean {
   return (
-    host.metadata.namespace === tenant.hostNamespace &&
+    (host.metadata.namespace ?? '') === (isNamespaced(host) ? tenant.hostNamespace : '') &&
     host.metadata.labels?.[LABELS.tenant] === tenant.name &&
     host.metadata.annotations?.[ANNOTATIONS.resource] === resource &&
     carriesOwnName(host)
@@ -99,6 +100,11 @@ export function isCopyOf(host: KubeObject, tenant: TenantContext, ref: ObjectRef
     annotations[ANNOTATIONS.name] === ref.name &&
     (annotations[ANNOTATIONS.namespace] ?? '') === ref.namespace
   )
+}
+
+/** Whether the original is in a namespace, and so the copy must be in the tenant's. */
+function isNamespaced(host: KubeObject): boolean {
+  return host.metadata.annotations?.[ANNOTATIONS.namespace] !== undefined
 }
 
 function carriesOwnName(host: KubeObject): boolean {

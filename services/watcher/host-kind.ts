@@ -16,8 +16,8 @@ const WAITING_LIMIT = 8_192
 /** Warnings remembered, so that each is given once. */
 const WARNED_LIMIT = 1_000
 
-/** Watches nodes of the host, which concern every tenant. */
-export function watchHostNodes(
+/** Watches one kind of the host's own objects, which concern every tenant. */
+export function watchSharedKind(
   parts: WatcherParts,
   host: { cluster: WatchedCluster; kind: ResourceInfo; owned: Ownership },
 ): Promise<void> {
@@ -122,7 +122,8 @@ function hostScope(parts: WatcherParts, kind: ResourceInfo): KindScope {
     knownFilter: `change.*.*.host.${resource}.>`,
     labelSelector: LABELS.tenant,
     attribute: (object) => {
-      const attribution = attribute(object, (tenant) => directory.tenant(tenant)?.hostNamespace)
+      const hostNamespaceOf = (tenant: string): string | undefined => directory.tenant(tenant)?.hostNamespace
+      const attribution = attribute(object, hostNamespaceOf, kind.namespaced)
       if (!('dropped' in attribution)) return attribution.tenant
       metrics.dropped(attribution.dropped)
       const { namespace = '' } = object.metadata

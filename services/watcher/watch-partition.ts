@@ -1,10 +1,14 @@
 import { partitionOf } from '#libs/events'
+import { jsonEqual } from '#libs/kernel'
+import type { ResourceInfo } from '#libs/kube-model'
 import type { TenantEntry } from '#libs/runtime'
+import { defaultTenantConfig } from '#libs/sync-config'
+import { watchedVirtual } from '#libs/translation'
 import { untilAborted } from './until-aborted.ts'
 import { watchTenant } from './watch-tenant.ts'
 import type { Ownership, WatcherParts } from './watcher-parts.ts'
 
-type Running = { tenant: TenantEntry; stop: AbortController; done: Promise<void> }
+type Running = { tenant: TenantEntry; kinds: readonly ResourceInfo[]; stop: AbortController; done: Promise<void> }
 
 /** Watches the tenants of a partition, as they come and go, until the signal aborts. */
 export async function watchPartition(parts: WatcherParts, partition: number, owned: Ownership): Promise<void> {
@@ -12,13 +16,17 @@ export async function watchPartition(parts: WatcherParts, partition: number, own
   const running = new Map<string, Running>()
   const failure = Promise.withResolvers<never>()
 
+  /** What its configuration lets cross decides what is watched. */
+  const kindsOf = (tenant: TenantEntry): ResourceInfo[] =>
+    watchedVirtual(directory.context(tenant.name)?.config ?? defaultTenantConfig())
   const start = (tenant: TenantEntry, after: Promise<void>): void => {
     const stop = new AbortController()
+    const kinds = kindsOf(tenant)
     const signal = AbortSignal.any([owned.signal, stop.signal])
     // The former watch must have left its positions before the next one takes them up.
-    const done = after.then(() => watchTenant(parts, tenant, { ...owned, signal }))
+    const done = after.then(() => watchTenant(parts, { tenant, kinds }, { ...owned, signal }))
     done.catch((error: unknown) => failure.reject(error))
-    running.set(tenant.name, { tenant, stop, done: done.catch(() => undefined) })
+    running.set(tenant.name, { tenant, kinds, stop, done: done.catch(() => undefined) })
   }
   const stopTenant = (name: string): Promise<void> => {
     const former = running.get(name)
@@ -28,8 +36,11 @@ export async function watchPartition(parts: WatcherParts, partition: number, own
   }
   const unsubscribe = directory.subscribe(({ type, tenant }) => {
     if (partitionOf(tenant.name, parts.partitions) !== partition) return
-    const former = running.get(tenant.name)?.tenant
-    const isSame = former?.uid === tenant.uid && former.kubeconfig === tenant.kubeconfig
+    const former = running.get(tenant.name)
+    const isSame =
+      former?.tenant.uid === tenant.uid &&
+      former.tenant.kubeconfig === tenant.kubeconfig &&
+      jsonEqual(former.kinds, kindsOf(tenant))
     if (type !== 'removed' && isSame) return
     const stopped = stopTenant(tenant.name)
     if (type === 'removed')

@@ -1,5 +1,5 @@
 import { partitionOf, resourceFilter } from '#libs/events'
-import { RESOURCES, resourceToken } from '#libs/kube-model'
+import { type ResourceInfo, resourceToken } from '#libs/kube-model'
 import { type TenantEntry, tenantIdentityKey } from '#libs/runtime'
 import { WatchedCluster } from './cluster.ts'
 import { KindLog } from './kind-log.ts'
@@ -9,18 +9,13 @@ import { LaneSet } from './lane-set.ts'
 import { superviseCluster } from './supervise-cluster.ts'
 import type { Ownership, WatcherParts } from './watcher-parts.ts'
 
-/** What is watched in a tenant's cluster. */
-const VIRTUAL_KINDS = [
-  RESOURCES.namespaces,
-  RESOURCES.pods,
-  RESOURCES.configmaps,
-  RESOURCES.secrets,
-  RESOURCES.services,
-  RESOURCES.nodes,
-] as const
-
-/** Watches a tenant's cluster until the signal aborts. */
-export async function watchTenant(parts: WatcherParts, tenant: TenantEntry, owned: Ownership): Promise<void> {
+/** Watches these kinds of a tenant's cluster until the signal aborts. */
+export async function watchTenant(
+  parts: WatcherParts,
+  watched: { tenant: TenantEntry; kinds: readonly ResourceInfo[] },
+  owned: Ownership,
+): Promise<void> {
+  const { tenant } = watched
   const client = parts.directory.client(tenant.name)
   if (client === undefined) return
   const { signal, held, fence } = owned
@@ -34,7 +29,7 @@ export async function watchTenant(parts: WatcherParts, tenant: TenantEntry, owne
     onRefused: (subject, error) => parts.logger.error({ subject, err: error }, 'the log refuses a change'),
   })
   const partition = partitionOf(tenant.name, parts.partitions)
-  const kinds = VIRTUAL_KINDS.map((kind) => {
+  const kinds = watched.kinds.map((kind) => {
     const resource = resourceToken(kind)
     const scope: KindScope = {
       side: 'virtual',

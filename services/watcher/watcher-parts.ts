@@ -10,7 +10,7 @@ import type { StatusBoard } from './status-board.ts'
 /** What all watches of a process share. */
 export type WatcherParts = {
   bus: Bus
-  directory: Pick<TenantDirectory, 'host' | 'tenants' | 'tenant' | 'client' | 'subscribe'>
+  directory: Pick<TenantDirectory, 'host' | 'tenants' | 'tenant' | 'client' | 'context' | 'subscribe'>
   publisher: Publisher
   positions: Positions<WatchPosition>
   identities: Kv<ClusterIdentity>

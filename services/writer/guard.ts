@@ -1,7 +1,7 @@
-import type { LoggedIntent, Write } from '#libs/events'
+import { type LoggedIntent, type Write, writeName } from '#libs/events'
 import type { JsonObject, ObjectKey } from '#libs/kube-model'
-import { LABELS } from '#libs/translation'
-import { isAllowed, writeName } from './allowed-writes.ts'
+import { LABELS, isClusterScoped } from '#libs/translation'
+import { isAllowed } from './allowed-writes.ts'
 import { type Settled, refused } from './result.ts'
 
 /**
@@ -17,7 +17,8 @@ export function refusal(
   if (!isAllowed(target.side, target.resource, write)) {
     return outside(`a ${writeName(write)} of ${target.resource} is never made on the ${target.side} side`)
   }
-  if (target.side === 'host' && (target.namespace === '' || target.namespace !== tenant.hostNamespace)) {
+  const expected = isClusterScoped(target.resource) ? '' : tenant.hostNamespace
+  if (target.side === 'host' && (target.namespace !== expected || tenant.hostNamespace === '')) {
     return outside(`namespace "${target.namespace}" is not the host namespace of tenant ${target.tenant}`)
   }
   switch (write.op) {
@@ -95,7 +96,9 @@ function refuseProof(
     case 'confirm-absent': {
       const { counterpart } = proof
       const isOther = counterpart.tenant === target.tenant && counterpart.side !== target.side
-      const isInside = counterpart.side === 'virtual' || counterpart.namespace === deletion.hostNamespace
+      const isInside =
+        counterpart.side === 'virtual' ||
+        counterpart.namespace === (isClusterScoped(target.resource) ? '' : deletion.hostNamespace)
       return isOther && isInside ? undefined : outside('the proof names an object that is not the counterpart')
     }
     default:

@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client'
-import { type LoggedIntent, type Outcome, REASONS } from '#libs/events'
+import { type LoggedIntent, type Outcome, REASONS, writeName } from '#libs/events'
 import { METRICS, type MetricDeclaration, STAGES, counter, gauge, histogram } from '#libs/telemetry'
-import { allowedWrites, writeName } from './allowed-writes.ts'
+import { allowedWrites } from './allowed-writes.ts'
 import type { ApiGates } from './api-gates.ts'
 import { BEAT_RESULTS, type BeatResult } from './node-heartbeats.ts'
 

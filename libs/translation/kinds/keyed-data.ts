@@ -1,5 +1,6 @@
 import { cloneJson, jsonEqual } from '#libs/kernel'
 import { type JsonObject, type KubeObject, type ResourceInfo, apiVersionOf, resourceToken } from '#libs/kube-model'
+import { isEnabled } from '#libs/sync-config'
 import { asObject, stringMap } from '../json.ts'
 import type { Kind, PairInput, PairWrite } from '../kind.ts'
 import { compareMetadata, hostMetadata, metadataBase, metadataPatch, refOf } from '../metadata.ts'
@@ -10,6 +11,8 @@ import { type Merge, type Tag, tagsOf, threeWay } from '../three-way.ts'
 export type KeyedDataOptions = {
   resource: ResourceInfo
   version: number
+  /** Its key below `sync.toHost`. */
+  configKey: 'configMaps' | 'secrets'
   /** The fields that hold data by key. */
   fields: readonly ('data' | 'binaryData')[]
   /** How values are kept in a base. */
@@ -27,6 +30,8 @@ export function keyedDataKind(options: KeyedDataOptions): Kind {
   return {
     resource,
     version: options.version,
+    isEnabled: (config) => isEnabled(config, 'toHost', options.configKey),
+    virtualWrites: ['patch'],
     lifecycle: 'plain',
     onlyWhileUsed: true,
     references: () => [],

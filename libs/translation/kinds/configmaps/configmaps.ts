@@ -6,6 +6,7 @@ import { keyedDataKind } from '../keyed-data.ts'
 export const configMaps = keyedDataKind({
   resource: RESOURCES.configmaps,
   version: 1,
+  configKey: 'configMaps',
   fields: ['data', 'binaryData'],
   tag: plainTag,
 })

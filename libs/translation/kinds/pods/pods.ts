@@ -1,4 +1,5 @@
 import { RESOURCES } from '#libs/kube-model'
+import { isEnabled } from '#libs/sync-config'
 import type { Kind } from '../../kind.ts'
 import { reconcilePod } from './reconcile.ts'
 import { podReferences, requiredPodReferences } from './references.ts'
@@ -8,6 +9,8 @@ import { podToHost } from './translate.ts'
 export const pods: Kind = {
   resource: RESOURCES.pods,
   version: 1,
+  isEnabled: (config) => isEnabled(config, 'toHost', 'pods'),
+  virtualWrites: ['patch', 'patch/status', 'bind', 'delete'],
   lifecycle: 'pod',
   onlyWhileUsed: false,
   references: podReferences,

@@ -10,6 +10,7 @@ const MEANT_FOR_ITS_CLUSTER = ['kubernetes.io/service-account-token', 'bootstrap
 export const secrets = keyedDataKind({
   resource: RESOURCES.secrets,
   version: 1,
+  configKey: 'secrets',
   fields: ['data'],
   tag: secretTag,
   hostType,

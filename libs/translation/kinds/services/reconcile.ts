@@ -6,7 +6,7 @@ import type { PairInput, PairWrite } from '../../kind.ts'
 import { mergePatchOf } from '../../merge-patch.ts'
 import { type MetadataChanges, compareMetadata, metadataPatch, refOf } from '../../metadata.ts'
 import { patchHost, patchVirtual } from '../../patches.ts'
-import { replacementOn } from '../../replacement.ts'
+import { finishReplacement, replacementOn } from '../../replacement.ts'
 import { ANNOTATIONS } from '../../stamps.ts'
 import {
   ADDRESS_FIELDS,
@@ -32,10 +32,10 @@ export function reconcileService(input: PairInput): PairWrite[] {
   const metadata = compareMetadata({ virtual, host, base }, { ref: refOf(virtual, 'services'), tenant })
   const nodePorts = mergeNodePorts(input)
   const owned = ownedFields(virtual, tenant)
-  const writes: PairWrite[] = []
-
   const replaces = addressDiffers(virtual, host) && !isRefused(virtual, host)
-  const toHost = metadataPatch(withoutReplacement(metadata.host, { host, isOver: !replaces || isOfAnother(input) }))
+  const writes: PairWrite[] = replaces ? [] : abandoned(input)
+
+  const toHost = metadataPatch(withoutOldReplacement(metadata.host, { virtual, host }))
   const spec = specPatch(input, owned, nodePorts.toHost)
   if (toHost !== undefined || spec !== undefined) {
     const after = { ...metadata.baseAfterHost, spec: fieldTags(owned), nodePorts: nodePorts.baseAfterHost }
@@ -75,17 +75,21 @@ function mustBeMadeAnew(virtual: KubeObject, host: KubeObject): boolean {
   return !hasNone && (isHeadless(virtual) !== isHeadless(host) || wantsOtherAddress(virtual, host))
 }
 
-/** Takes the mark of a replacement off the copy once it is over. */
-function withoutReplacement(
+/** Takes the note of a replacement off the copy once another object has come in the place of the one that went. */
+function withoutOldReplacement(
   changes: MetadataChanges['host'],
-  { host, isOver }: { host: KubeObject; isOver: boolean },
+  { virtual, host }: { virtual: KubeObject; host: KubeObject },
 ): MetadataChanges['host'] {
-  if (!isOver || host.metadata.annotations?.[ANNOTATIONS.replacement] === undefined) return changes
+  const isNoted = host.metadata.annotations?.[ANNOTATIONS.replacement] !== undefined
+  if (!isNoted || replacementOn(host)?.uid === virtual.metadata.uid) return changes
   return { ...changes, annotations: { ...changes.annotations, [ANNOTATIONS.replacement]: null } }
 }
 
-function isOfAnother({ virtual, host }: PairInput): boolean {
-  return replacementOn(host)?.uid !== virtual.metadata.uid
+/** A replacement that is not wanted any more although its object is still there, as far as we know. */
+function abandoned({ virtual, host }: PairInput): PairWrite[] {
+  const replacement = replacementOn(host)
+  if (replacement === undefined || replacement.uid !== virtual.metadata.uid) return []
+  return [{ side: 'virtual', rule: 'replace', write: finishReplacement(replacement, host) }]
 }
 
 /**

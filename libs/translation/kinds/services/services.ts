@@ -1,4 +1,5 @@
 import { RESOURCES } from '#libs/kube-model'
+import { isEnabled } from '#libs/sync-config'
 import type { Kind } from '../../kind.ts'
 import { reconcileService, serviceDisagreement } from './reconcile.ts'
 import { serviceToHost } from './translate.ts'
@@ -7,6 +8,8 @@ import { serviceToHost } from './translate.ts'
 export const services: Kind = {
   resource: RESOURCES.services,
   version: 2,
+  isEnabled: (config) => isEnabled(config, 'toHost', 'services'),
+  virtualWrites: ['patch', 'patch/status', 'replace'],
   lifecycle: 'plain',
   onlyWhileUsed: false,
   mayBeReplaced: true,

@@ -8,9 +8,6 @@ import { LABELS } from '../../stamps.ts'
 import type { View } from '../../view.ts'
 import { materialStatus, nodeLabels, nodeStatus } from './virtual-node.ts'
 
-/** Raised with every change of what {@link decideNode} yields. */
-export const NODE_VERSION = 1
-
 /**
  * Decides about a tenant's copy of a host node: it is there while the host runs one of the tenant's pods on the node.
  * A Node of that name that the tenant made itself is left alone.

@@ -1,0 +1,56 @@
+import type { WriteName } from '#libs/events'
+import { RESOURCES, type ResourceInfo, type Side } from '#libs/kube-model'
+import { type TenantConfig, defaultTenantConfig } from '#libs/sync-config'
+import { KINDS, MIRRORS } from './registry.ts'
+
+/** Resources that are read of every tenant whatever crosses: pods carry their namespaces' labels. */
+const ALWAYS_READ: readonly ResourceInfo[] = [RESOURCES.namespaces]
+
+/** What must be watched in a tenant's cluster, given what of it crosses. */
+export function watchedVirtual(config: TenantConfig): ResourceInfo[] {
+  const wanted = [...Object.values(MIRRORS), ...Object.values(KINDS)].filter((kind) => kind.isEnabled(config))
+  return [...ALWAYS_READ, ...wanted.map(({ resource }) => resource)]
+}
+
+/**
+ * What must be watched on the host, given what of all tenants crosses.
+ * `copies` carry our label; `shared` are the host's own objects, which concern every tenant.
+ */
+export function watchedHost(configs: readonly TenantConfig[]): { copies: ResourceInfo[]; shared: ResourceInfo[] } {
+  // An installation without tenants watches what the default ones will need.
+  const asked = configs.length > 0 ? configs : [defaultTenantConfig()]
+  const isWanted = (kind: { isEnabled(config: TenantConfig): boolean }): boolean =>
+    asked.some((config) => kind.isEnabled(config))
+  return {
+    copies: Object.values(KINDS)
+      .filter(isWanted)
+      .map(({ resource }) => resource),
+    shared: Object.values(MIRRORS)
+      .filter(isWanted)
+      .map(({ resource }) => resource),
+  }
+}
+
+const HOST_WRITES: readonly WriteName[] = ['create', 'patch', 'delete']
+
+/**
+ * Every kind of write that decisions can lead to, by side and resource. Nothing else is ever to be written, whatever an
+ * intent says.
+ */
+export const REACH: Readonly<Record<Side, Readonly<Record<string, readonly WriteName[]>>>> = {
+  host: Object.fromEntries(Object.keys(KINDS).map((resource) => [resource, HOST_WRITES])),
+  virtual: {
+    ...Object.fromEntries(
+      [...Object.entries(MIRRORS), ...Object.entries(KINDS)].map(([resource, { virtualWrites }]) => [
+        resource,
+        virtualWrites,
+      ]),
+    ),
+    events: ['announce'],
+  },
+}
+
+/** Whether copies of this resource have no namespace on the host. */
+export function isClusterScoped(resource: string): boolean {
+  return Object.hasOwn(KINDS, resource) && KINDS[resource]?.resource.namespaced === false
+}
