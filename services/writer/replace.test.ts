@@ -233,6 +233,17 @@ describe('a replacement that broke off after the deletion', () => {
     expect(writesTo(hostServer)).toEqual(['PATCH'])
   })
 
+  test('is called off, by what the copy says alone, when the old one is there after all', async () => {
+    const attempt = await run({
+      host: [jsonReply(marked), jsonReply(copy)],
+      tenant: [jsonReply(old)],
+      write: secondHalf,
+    })
+    expect(attempt).toMatchObject({ result: 'conflict' })
+    expect(writesTo(tenantServer)).toEqual([])
+    expect(bodyOf(hostServer, -1)).toMatchObject({ metadata: { annotations: { 'causeway.dev/replacement': null } } })
+  })
+
   test('waits while finalizers keep the old one', async () => {
     const attempt = await run({ host: [jsonReply(marked)], tenant: [notFound, exists, jsonReply(old)] })
     expect(attempt).toMatchObject({ result: 'conflict', message: expect.stringContaining('finalizers') })

@@ -36,8 +36,11 @@ export async function replace(call: ReplaceCall, deps: ExecuteDeps): Promise<Att
   if (resourceVersion !== undefined && resourceVersion !== live.metadata.resourceVersion) {
     return conflict('the object was changed since the replacement was decided on')
   }
-  // A replacement that was begun may have been decided on long ago; the body must be of the object as it is.
-  if (resourceVersion === undefined) return conflict('the object has not been deleted')
+  if (resourceVersion === undefined) {
+    // Nothing was deleted, and nothing must take a later deletion by the tenant for ours.
+    if (isBegun) await mark(call, deps, null)
+    return conflict('the object has not been deleted')
+  }
   const objection = await objectionTo(write.body, call)
   if (objection !== undefined) return objection
   await mark(call, deps, replacementMark(write))
