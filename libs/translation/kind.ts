@@ -44,6 +44,8 @@ export type Kind = {
   lifecycle: 'pod' | 'plain'
   /** Whether the tenant's configuration lets objects of this kind cross. Where it no longer does, the copies go. */
   isEnabled(config: TenantConfig): boolean
+  /** Writes to host copies. @default create, patch, delete */
+  hostWrites?: readonly WriteName[]
   /** Writes to the tenant's objects that `reconcile` and the life cycle may lead to; the writer makes no others. */
   virtualWrites: readonly WriteName[]
   /** Whether objects cross only while another object that crosses refers to them. */

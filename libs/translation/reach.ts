@@ -38,7 +38,9 @@ const HOST_WRITES: readonly WriteName[] = ['create', 'patch', 'delete']
  * intent says.
  */
 export const REACH: Readonly<Record<Side, Readonly<Record<string, readonly WriteName[]>>>> = {
-  host: Object.fromEntries(Object.keys(KINDS).map((resource) => [resource, HOST_WRITES])),
+  host: Object.fromEntries(
+    Object.entries(KINDS).map(([resource, { hostWrites }]) => [resource, hostWrites ?? HOST_WRITES]),
+  ),
   virtual: {
     ...Object.fromEntries(
       [...Object.entries(MIRRORS), ...Object.entries(KINDS)].map(([resource, { virtualWrites }]) => [

@@ -10,6 +10,8 @@ export const pods: Kind = {
   resource: RESOURCES.pods,
   version: 1,
   isEnabled: (config) => isEnabled(config, 'toHost', 'pods'),
+  // Conditions of readiness gates are set by the tenant's controllers and waited for by the host's kubelet.
+  hostWrites: ['create', 'patch', 'patch/status', 'delete'],
   virtualWrites: ['patch', 'patch/status', 'bind', 'delete'],
   lifecycle: 'pod',
   onlyWhileUsed: false,
