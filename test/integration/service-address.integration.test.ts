@@ -194,7 +194,7 @@ describe('a Service', () => {
       names.map(async (name, index) => {
         await make(name)
         // Some before the copy is there, some right at the replacement, some after.
-        const moments = [() => onHost(name), () => agreed(name)].slice(0, index % 3)
+        const moments: (() => Promise<unknown>)[] = [() => onHost(name), () => agreed(name)].slice(0, index % 3)
         for (const moment of moments) await expect.poll(moment, { interval: 2 }).toBeDefined()
         await expect
           .poll(

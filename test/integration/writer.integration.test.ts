@@ -331,6 +331,41 @@ describe('an intent', () => {
   })
 })
 
+describe('a virtual node', () => {
+  const leases = {
+    group: 'coordination.k8s.io',
+    version: 'v1',
+    plural: 'leases',
+    kind: 'Lease',
+    namespaced: true,
+  }
+
+  test('has a lease from the start, which is renewed as long as the node is there', async () => {
+    const { metrics } = await startTestWriter({ limits: { heartbeatMs: 300 } })
+    const api = clients['team-a'] as KubeClient
+    const name = newName()
+    const target: ObjectKey = { tenant: 'team-a', side: 'virtual', resource: 'nodes', namespace: '', name }
+    const metadata = { name, labels: { 'causeway.dev/virtual-node': 'true' } }
+    const made = await ask(target, { op: 'create', body: { apiVersion: 'v1', kind: 'Node', metadata } })
+    await settled(made)
+    const { uid = '' } = outcomeOf(made) ?? {}
+    const lease = async (): Promise<KubeObject | undefined> =>
+      await api.get(leases, { namespace: 'kube-node-lease', name }).catch(() => undefined)
+    const renewedAt = async (): Promise<string | undefined> =>
+      ((await lease())?.['spec'] as { renewTime?: string } | undefined)?.renewTime
+    await expect.poll(lease, { timeout: 10_000 }).toMatchObject({
+      metadata: { ownerReferences: [{ kind: 'Node', name, uid }] },
+      spec: { holderIdentity: name, leaseDurationSeconds: 40 },
+    })
+    const first = await renewedAt()
+    await expect.poll(renewedAt, { timeout: 10_000 }).not.toBe(first)
+    expect(await metrics.getSingleMetricAsString('causeway_writer_node_heartbeats_total')).toMatch(
+      /result="renewed"} [1-9]/,
+    )
+    await settled(await ask(target, { op: 'delete', uid, proof: { kind: 'state', seq: 5 } }))
+  })
+})
+
 describe('a deletion that needs confirmation', () => {
   const confirmed = async (uid: string): Promise<{ target: ObjectKey; id: string }> => {
     const target = hostKey(newName())
