@@ -29,6 +29,8 @@ export class Alarm {
       .sleep(Math.max(0, at - this.#clock.now()), sleeping.signal)
       .then(
         () => {
+          // Woken in the same moment in which an earlier time was asked for: that one rings.
+          if (this.#sleeping !== sleeping) return undefined
           this.#at = undefined
           this.#sleeping = undefined
           return this.#ring()
@@ -41,5 +43,6 @@ export class Alarm {
   close(): void {
     this.#closed = true
     this.#sleeping?.abort(CLOSED)
+    this.#sleeping = undefined
   }
 }
