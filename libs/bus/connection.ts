@@ -119,7 +119,7 @@ function isRefusal(error: unknown): boolean {
 function unreachable(servers: readonly string[], cause: unknown): BusError {
   return new BusError(
     `NATS does not answer at ${servers.join(', ')} (${errorMessage(cause)}). Is nats-server running there? ` +
-      '"causeway up" starts one; NATS_URL names another.',
+      '"causeway up" starts one; CAUSEWAY_NATS_URL names another.',
     { code: 'NatsUnreachable', retry: 'backoff', cause },
   )
 }

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve, sep } from 'node:path'
 import { parse, stringify } from 'yaml'
 import { ConfigError, errorMessage } from '#libs/kernel'
 import { type CommandOptions, withRunning } from './running.ts'
@@ -34,6 +34,12 @@ export async function connectTenant(
   }
   const path = options.kubeconfig ?? process.env['KUBECONFIG']?.split(':')[0] ?? join(homedir(), '.kube', 'config')
   const context = `causeway_${name}`
+  if (resolve(path).startsWith(`${options.folder.root}${sep}`)) {
+    // A second context there would send the services to another cluster.
+    throw new ConfigError([
+      `kubeconfig ${path} belongs to the installation: unset KUBECONFIG, or name one of your own with --kubeconfig`,
+    ])
+  }
   const merged = mergeContext(readKubeconfig(path), readKubeconfig(tenant.kubeconfig), context)
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   writeFileSync(`${path}.new`, stringify(merged), { mode: 0o600 })
