@@ -11,7 +11,7 @@ const apps = (plural: string, kind: string): ResourceInfo => ({
 })
 
 /** The kinds that the tests use. */
-export const KINDS = {
+const KINDS = {
   ...RESOURCES,
   deployments: apps('deployments', 'Deployment'),
   serviceaccounts: { ...RESOURCES.pods, plural: 'serviceaccounts', kind: 'ServiceAccount' },
@@ -19,7 +19,7 @@ export const KINDS = {
 
 export type KindName = keyof typeof KINDS
 export type Ref = { namespace?: string; name: string }
-export type WaitOptions = { timeoutMs?: number }
+type WaitOptions = { timeoutMs?: number }
 
 const WAIT_MS = 30_000
 
@@ -53,7 +53,7 @@ export type Cluster = {
   close(): Promise<void>
 }
 
-export type RecordedEvent = { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: KubeObject; at: number }
+type RecordedEvent = { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: KubeObject; at: number }
 export type Recording = { readonly events: RecordedEvent[]; stop(): Promise<void> }
 
 /** Connects by a kubeconfig. */

@@ -37,10 +37,8 @@ export async function startClusters(): Promise<Clusters> {
   const clusters = given ?? own?.clusters
   if (clusters === undefined) throw new Error('no clusters')
   const args = ['--kubeconfig', clusters.hostKubeconfig, '--nodes', nodes]
-  const simulated =
-    nodes === '0'
-      ? undefined
-      : startScript('services/simulated-nodes/main.ts', args, { env: { CAUSEWAY_LOG_LEVEL: 'warn' } })
+  const simulated = nodes === '0' ? undefined : startScript('services/simulated-nodes/main.ts', args)
+  await simulated?.firstLine
   return {
     ...clusters,
     stop: async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type Exit, type Spawned, root, startScript } from './process.ts'
 
 /** What `causeway up --json` prints when it is ready. */
-export type ReadyLine = {
+type ReadyLine = {
   pid: number
   natsUrl: string
   apiserverUrl?: string

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { KubeObject } from '#libs/kube-model'
 
-export type PodStatus = {
+type PodStatus = {
   phase?: string
   podIP?: string
   conditions?: { type: string; status: string }[]
@@ -70,7 +70,7 @@ export function deploymentOf(namespace: string, name: string, replicas: number):
   }
 }
 
-export function statusOf(pod: KubeObject): PodStatus {
+function statusOf(pod: KubeObject): PodStatus {
   return (pod['status'] ?? {}) as PodStatus
 }
 
