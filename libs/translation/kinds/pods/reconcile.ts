@@ -16,8 +16,9 @@ export function reconcilePod(input: PairInput): PairWrite[] {
   const node = asName(specOf(host).nodeName)
   const boundTo = asName(specOf(virtual).nodeName)
   if (!terminating && node !== undefined && boundTo !== undefined && node !== boundTo) return [replaceMoved(input)]
-  const writes = terminating ? [] : metadataAndSpec(input)
-  if (!terminating && node !== undefined && boundTo === undefined) writes.push(bind(virtual, node))
+  const toBind = terminating || boundTo !== undefined ? undefined : node
+  const writes = terminating ? [] : metadataAndSpec(input, { isBeingBound: toBind !== undefined })
+  if (toBind !== undefined) writes.push(bind(virtual, toBind))
   const status = statusBack(virtual, host)
   if (status !== undefined) {
     writes.push(
@@ -50,7 +51,7 @@ function replaceMoved({ virtual, seq }: PairInput): PairWrite {
   return { side: 'virtual', rule: 'moved', write: { op: 'delete', uid: virtual.metadata.uid ?? '', proof } }
 }
 
-function metadataAndSpec(input: PairInput): PairWrite[] {
+function metadataAndSpec(input: PairInput, { isBeingBound }: { isBeingBound: boolean }): PairWrite[] {
   const { virtual, host, base, tenant } = input
   const options = { ref: refOf(virtual, 'pods'), tenant, extra: podStamps(input) }
   const changes = compareMetadata({ virtual, host, base }, options)
@@ -61,7 +62,9 @@ function metadataAndSpec(input: PairInput): PairWrite[] {
     const after = { ...changes.baseAfterHost, ...specBase(virtual) }
     return [patchHost(host, body, { rule: 'update', patchType: 'strategic', base: after })]
   }
-  const toVirtual = metadataPatch(changes.virtual)
+  // Binding makes an API server put labels of the node on the pod. The tenant's does that as well: what it leaves out is
+  // seen, and written, once the pod is bound.
+  const toVirtual = isBeingBound ? undefined : metadataPatch(changes.virtual)
   if (toVirtual === undefined) return []
   const after = { ...changes.baseAfterVirtual, ...specBase(virtual) }
   return [patchVirtual(virtual, { metadata: toVirtual }, { rule: 'fieldsBack', base: after })]
