@@ -5,7 +5,9 @@ export function closest(word: string, known: Iterable<string>): string | undefin
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase())
     if (best === undefined || distance < best.distance) best = { candidate, distance }
   }
-  return best !== undefined && best.distance <= Math.max(2, Math.floor(word.length / 3)) ? best.candidate : undefined
+  if (best === undefined) return undefined
+  const tolerated = Math.max(2, Math.floor(Math.max(word.length, best.candidate.length) / 3))
+  return best.distance <= tolerated ? best.candidate : undefined
 }
 
 /** Levenshtein distance, in two rows. */

@@ -1,10 +1,12 @@
-import { readFileSync } from 'node:fs'
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
-import { parse } from 'yaml'
-import { ConfigError, errorMessage } from '#libs/kernel'
+import { ConfigError } from '#libs/kernel'
+import { tenantConfigJsonSchema } from '#libs/sync-config'
+import { checkConfigFile } from './config/check-command.ts'
+import { readYaml } from './config/read-config.ts'
 import { createTerminal } from './output/terminal.ts'
 import { register } from './register.ts'
 import { status } from './status.ts'
+import { configureTenant } from './tenant/configure.ts'
 import { connectTenant } from './tenant/connect.ts'
 import { createTenant } from './tenant/create.ts'
 import { deleteTenant } from './tenant/delete.ts'
@@ -46,7 +48,13 @@ export function createProgram(signal: AbortSignal): { run(argv: readonly string[
     .action(async (options: UpFlags) => {
       const config =
         options.config === undefined ? undefined : { path: options.config, content: readYaml(options.config) }
-      const plan = planUp({ hostKubeconfig: options.hostKubeconfig, tenants: options.tenant, config })
+      const plan = planUp({
+        hostKubeconfig: options.hostKubeconfig,
+        tenants: options.tenant,
+        config,
+        readFile: readYaml,
+      })
+      for (const notice of plan.notices ?? []) terminal.progress(notice)
       exitStatus = await up({
         ...options,
         plan,
@@ -78,8 +86,17 @@ export function createProgram(signal: AbortSignal): { run(argv: readonly string[
     .description('Add a tenant to the running installation; embedded without --kubeconfig')
     .option('--kubeconfig <file>', 'kubeconfig of an existing cluster')
     .option('--namespace <name>', 'host namespace (default: causeway-<name>)')
-    .action(async (name: string, options: TenantFlags & { kubeconfig?: string; namespace?: string }) => {
-      exitStatus = await createTenant({ ...options, name, folder: new DataFolder(options.data), terminal, signal })
+    .option('--config <file>', 'its configuration, or a vcluster.yaml')
+    .action(
+      async (name: string, options: TenantFlags & { kubeconfig?: string; namespace?: string; config?: string }) => {
+        exitStatus = await createTenant({ ...options, name, folder: new DataFolder(options.data), terminal, signal })
+      },
+    )
+  shared(tenant.command('configure <name>'))
+    .description('Give a tenant another configuration; it takes effect without a restart')
+    .requiredOption('--config <file>', 'its configuration, or a vcluster.yaml')
+    .action(async (name: string, options: TenantFlags & { config: string }) => {
+      exitStatus = await configureTenant({ ...options, name, folder: new DataFolder(options.data), terminal, signal })
     })
   shared(tenant.command('list'))
     .description('Show the tenants')
@@ -99,6 +116,21 @@ export function createProgram(signal: AbortSignal): { run(argv: readonly string[
     .action(async (name: string, options: TenantFlags & { yes: boolean }) => {
       exitStatus = await deleteTenant({ ...options, name, folder: new DataFolder(options.data), terminal, signal })
     })
+
+  const config = program.command('config').description('Check configuration, and say what it may hold')
+  config
+    .command('check <file>')
+    .description(
+      'Say all that is wrong with a causeway.yaml, a tenant’s configuration or a vcluster.yaml; exit status 1',
+    )
+    .option('--json', 'machine-readable output', false)
+    .action((file: string, options: { json: boolean }) => {
+      exitStatus = checkConfigFile({ file, ...options, terminal })
+    })
+  config
+    .command('schema')
+    .description('Print the JSON Schema of a tenant’s configuration')
+    .action(() => terminal.print(JSON.stringify(tenantConfigJsonSchema(), null, 2)))
 
   shared(program.command('status'))
     .description('Show processes, partitions and tenants of the running installation')
@@ -146,12 +178,4 @@ function collect(value: string, before: string[]): string[] {
 function whole(text: string): number {
   if (!/^\d+$/.test(text)) throw new InvalidArgumentError('must be a whole number')
   return Number(text)
-}
-
-function readYaml(path: string): unknown {
-  try {
-    return parse(readFileSync(path, 'utf8')) as unknown
-  } catch (error) {
-    throw new ConfigError([`--config ${path}: ${errorMessage(error)}`], { cause: error })
-  }
 }

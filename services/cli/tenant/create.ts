@@ -2,16 +2,17 @@ import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import { ConfigError } from '#libs/kernel'
+import { readTenantConfig } from '../config/read-config.ts'
 import { defaultHostNamespace, planUp } from '../up/plan.ts'
 import { ensureHostNamespace } from '../up/register.ts'
 import { type CommandOptions, changeCluster, withRunning } from './running.ts'
 
 /**
  * Adds a tenant: an embedded cluster of its own, or the one that a kubeconfig names.
- * @throws ConfigError when the name is invalid or taken, or the kubeconfig is not there
+ * @throws ConfigError when the name is invalid or taken, the kubeconfig is not there, or something is wrong with the configuration
  */
 export async function createTenant(
-  options: CommandOptions & { name: string; kubeconfig?: string; namespace?: string },
+  options: CommandOptions & { name: string; kubeconfig?: string; namespace?: string; config?: string },
 ): Promise<number> {
   const { name, folder, terminal, json } = options
   // The same checks as for `up`, with the same words.
@@ -20,6 +21,8 @@ export async function createTenant(
   if (options.kubeconfig !== undefined && !existsSync(options.kubeconfig)) {
     throw new ConfigError([`--kubeconfig ${options.kubeconfig}: no such file`])
   }
+  const given = options.config === undefined ? undefined : readTenantConfig(options.config)
+  for (const notice of given?.notices ?? []) terminal.progress(notice)
   return withRunning(options, async (running) => {
     if ((await running.registry.get(name)) !== undefined) {
       throw new ConfigError([`tenant "${name}" exists already: "causeway tenant list" shows it`])
@@ -29,7 +32,13 @@ export async function createTenant(
     }
     await ensureHostNamespace(running.host, namespace, name)
     const kubeconfig = resolve(options.kubeconfig ?? folder.kubeconfig(name))
-    await running.registry.put({ name, uid: randomUUID(), hostNamespace: namespace, kubeconfig })
+    await running.registry.put({
+      name,
+      uid: randomUUID(),
+      hostNamespace: namespace,
+      kubeconfig,
+      ...(given === undefined ? {} : { config: given.config }),
+    })
     if (json) terminal.print(JSON.stringify({ name, hostNamespace: namespace, kubeconfig }))
     else {
       const path = relative(process.cwd(), kubeconfig)

@@ -34,6 +34,40 @@ test('takes the same from a config file', () => {
   })
 })
 
+test('takes tenants’ configuration inline or from a file beside the config file', () => {
+  const content = {
+    tenants: [
+      { name: 'a', config: { sync: { toHost: { ingresses: { enabled: true } } } } },
+      { name: 'b', configFile: 'b.yaml' },
+    ],
+  }
+  const vclusterYaml = { telemetry: { enabled: false }, sync: { toHost: { networkPolicies: { enabled: true } } } }
+  const files: Record<string, unknown> = { '/etc/causeway/b.yaml': vclusterYaml }
+  const config = { path: '/etc/causeway/causeway.yaml', content }
+  expect(planUp({ tenants: [], config, readFile: (path) => files[path] })).toEqual({
+    tenants: [
+      { name: 'a', hostNamespace: 'causeway-a', config: { sync: { toHost: { ingresses: { enabled: true } } } } },
+      { name: 'b', hostNamespace: 'causeway-b', config: vclusterYaml },
+    ],
+    notices: ['/etc/causeway/b.yaml: ignored, as it has no meaning here: telemetry'],
+  })
+})
+
+test('names what is wrong with tenants’ configuration by its path in the file', () => {
+  const content = {
+    tenants: [
+      { name: 'a', config: { sync: { toHost: { ingress: {} } } } },
+      { name: 'b', config: {}, configFile: 'b.yaml' },
+    ],
+  }
+  expect(() => planUp({ tenants: [], config: { path: 'c.yaml', content } })).toThrow(
+    [
+      'c.yaml: tenants[0].config.sync.toHost.ingress: is no known key; did you mean sync.toHost.ingresses?',
+      'c.yaml: tenants[1].configFile: give either this or config',
+    ].join('\n'),
+  )
+})
+
 test.each([
   [{ tenants: ['Team_A'] }, /--tenant Team_A: .*no DNS label/],
   [{ tenants: ['a-x-b'] }, /contains "-x-"/],

@@ -1,14 +1,24 @@
+import { dirname, resolve } from 'node:path'
 import { ConfigError } from '#libs/kernel'
 import { tenantNameProblem } from '#libs/translation'
+import { type CheckedConfig, checkConfig } from '../config/read-config.ts'
 
 /** A tenant to serve: embedded when it brings no kubeconfig. */
-export type PlannedTenant = { name: string; kubeconfig?: string; hostNamespace: string }
+export type PlannedTenant = {
+  name: string
+  kubeconfig?: string
+  hostNamespace: string
+  /** Its configuration, valid. Absent: what it was last given holds. */
+  config?: Record<string, unknown>
+}
 
 /** What `causeway up` is to start. */
 export type UpPlan = {
   /** Kubeconfig of the host; embedded when absent. */
   hostKubeconfig?: string
   tenants: PlannedTenant[]
+  /** What to tell about the config file although nothing is wrong with it. */
+  notices?: string[]
 }
 
 export type UpInput = {
@@ -17,11 +27,13 @@ export type UpInput = {
   tenants: readonly string[]
   /** The parsed config file. */
   config?: { path: string; content: unknown } | undefined
+  /** Parses a file that the config file names; throws a ConfigError that says what is wrong with it. */
+  readFile?: (path: string) => unknown
 }
 
 const DEFAULT_TENANTS = ['team-a', 'team-b']
 const CONFIG_KEYS = ['host', 'tenants']
-const TENANT_KEYS = ['name', 'kubeconfig', 'namespace']
+const TENANT_KEYS = ['name', 'kubeconfig', 'namespace', 'config', 'configFile']
 const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 
 /** The host namespace of a tenant that names none. */
@@ -36,7 +48,7 @@ export function defaultHostNamespace(tenant: string): string {
 export function planUp(input: UpInput): UpPlan {
   const problems: string[] = []
   const fromFlags = input.tenants.flatMap((text) => parseTenantFlag(text, problems))
-  const fromFile = input.config === undefined ? undefined : readConfig(input.config, problems)
+  const fromFile = input.config === undefined ? undefined : readConfig(input.config, problems, input.readFile)
   if (fromFile?.hostKubeconfig !== undefined && input.hostKubeconfig !== undefined) {
     problems.push('--host-kubeconfig: the config file names a host as well; give one of the two')
   }
@@ -49,7 +61,12 @@ export function planUp(input: UpInput): UpPlan {
     names.add(name)
   }
   if (problems.length > 0) throw new ConfigError(problems)
-  return { ...(hostKubeconfig === undefined ? {} : { hostKubeconfig }), tenants }
+  const notices = fromFile?.notices ?? []
+  return {
+    ...(hostKubeconfig === undefined ? {} : { hostKubeconfig }),
+    tenants,
+    ...(notices.length === 0 ? {} : { notices }),
+  }
 }
 
 function tenant(name: string, options: { kubeconfig?: string; namespace?: string } = {}): PlannedTenant {
@@ -81,11 +98,13 @@ function parseTenantFlag(text: string, problems: string[]): PlannedTenant[] {
 function readConfig(
   config: { path: string; content: unknown },
   problems: string[],
-): { hostKubeconfig?: string; tenants: PlannedTenant[] } {
+  readFile: UpInput['readFile'],
+): { hostKubeconfig?: string; tenants: PlannedTenant[]; notices: string[] } {
   const { path, content } = config
+  const notices: string[] = []
   if (!isRecord(content)) {
     problems.push(`${path}: must be a mapping with the keys ${CONFIG_KEYS.join(' and ')}`)
-    return { tenants: [] }
+    return { tenants: [], notices }
   }
   unknownKeys(path, '', content, CONFIG_KEYS, problems)
   const host = content['host'] ?? {}
@@ -111,9 +130,38 @@ function readConfig(
     }
     const kubeconfig = text(entry['kubeconfig'], `${where}.kubeconfig`, problems)
     const namespace = text(entry['namespace'], `${where}.namespace`, problems)
-    return checked(where, { name, kubeconfig, namespace }, problems)
+    const given = configOf(entry, { path, prefix: `tenants[${index}].`, readFile })
+    problems.push(...given.problems)
+    notices.push(...given.notices)
+    const { config: tenantConfig } = given
+    return checked(where, { name, kubeconfig, namespace }, problems).map((planned) => ({
+      ...planned,
+      ...(tenantConfig === undefined ? {} : { config: tenantConfig }),
+    }))
   })
-  return { ...(hostKubeconfig === undefined ? {} : { hostKubeconfig }), tenants }
+  return { ...(hostKubeconfig === undefined ? {} : { hostKubeconfig }), tenants, notices }
+}
+
+/** The configuration that an entry of `tenants` gives, inline or by a file. */
+function configOf(
+  entry: Record<string, unknown>,
+  { path, prefix, readFile }: { path: string; prefix: string; readFile: UpInput['readFile'] },
+): CheckedConfig {
+  const { config, configFile } = entry
+  if (config !== undefined && configFile !== undefined) {
+    return { problems: [`${path}: ${prefix}configFile: give either this or config`], notices: [] }
+  }
+  if (config !== undefined) return checkConfig(config, path, `${prefix}config.`)
+  const problems: string[] = []
+  const file = text(configFile, `${path}: ${prefix}configFile`, problems)
+  if (file === undefined || readFile === undefined) return { problems, notices: [] }
+  const at = resolve(dirname(path), file)
+  try {
+    return checkConfig(readFile(at), at)
+  } catch (error) {
+    if (error instanceof ConfigError) return { problems: [...error.problems], notices: [] }
+    throw error
+  }
 }
 
 function checked(

@@ -61,6 +61,7 @@ export async function registerAll(options: {
       uid: same ? before.uid : randomUUID(),
       hostNamespace: tenant.hostNamespace,
       kubeconfig,
+      ...(tenant.config === undefined ? {} : { config: tenant.config }),
     })
   }
   return registry.list()

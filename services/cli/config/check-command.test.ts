@@ -1,0 +1,59 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { createTerminal } from '../output/terminal.ts'
+import { checkConfigFile } from './check-command.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'causeway-config-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+function check(name: string, content: string): { status: number; lines: string[] } {
+  const file = join(folder, name)
+  writeFileSync(file, content)
+  const lines: string[] = []
+  const terminal = { ...createTerminal(), print: (line: string) => void lines.push(line.replaceAll(`${folder}/`, '')) }
+  return { status: checkConfigFile({ file, json: false, terminal }), lines }
+}
+
+test('says all that is wrong with a tenant’s configuration by path, and fails', () => {
+  const text = 'sync:\n  toHost:\n    pods: { enabled: maybe }\n    ingres: {}\nnodes: { model: dedicated }\n'
+  expect(check('tenant.yaml', text)).toEqual({
+    status: 1,
+    lines: [
+      'tenant.yaml: sync.toHost.pods.enabled: must be true or false, not "maybe"',
+      'tenant.yaml: sync.toHost.ingres: is no known key; did you mean sync.toHost.ingresses?',
+      'tenant.yaml: nodes.selector: is empty: say by which labels a dedicated tenant’s nodes are known',
+      'tenant.yaml: 3 problems',
+    ],
+  })
+})
+
+test('accepts a vcluster.yaml and lists once what has no meaning here', () => {
+  const text =
+    'controlPlane:\n  statefulSet: { highAvailability: { replicas: 3 } }\nsync:\n  toHost: { ingresses: { enabled: true } }\ntelemetry: { enabled: false }\n'
+  expect(check('vcluster.yaml', text)).toEqual({
+    status: 0,
+    lines: ['vcluster.yaml: ignored, as it has no meaning here: controlPlane, telemetry', 'vcluster.yaml: valid'],
+  })
+})
+
+test('checks the configurations of all tenants in a causeway.yaml, and the file itself', () => {
+  const text =
+    'tenants:\n  - { name: a, config: { nods: {} } }\n  - { name: b, configFile: missing.yaml }\n  - { nam: c }\n'
+  const { status, lines } = check('causeway.yaml', text)
+  expect(status).toBe(1)
+  expect(lines[0]).toBe('causeway.yaml: tenants[0].config.nods: is no known key; did you mean nodes?')
+  expect(lines[1]).toMatch(/^missing\.yaml: ENOENT/)
+  expect(lines.slice(2)).toEqual([
+    'causeway.yaml: tenants[2].nam: unknown key; known are name, kubeconfig, namespace, config, configFile',
+    'causeway.yaml: tenants[2].name: is missing',
+    'causeway.yaml: 4 problems',
+  ])
+})
+
+test('a file that is no YAML is a problem of its own', () => {
+  const { status, lines } = check('broken.yaml', 'sync: [')
+  expect(status).toBe(1)
+  expect(lines[0]).toMatch(/^broken\.yaml: /)
+})
