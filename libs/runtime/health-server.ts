@@ -13,7 +13,7 @@ export type HealthServer = { url: string; close(): Promise<void> }
 export async function serveHealth(options: {
   host: string
   port: number
-  roles: () => readonly Role[]
+  roles: () => readonly Pick<Role, 'name' | 'notReady'>[]
   metrics: () => Promise<string>
 }): Promise<HealthServer> {
   const server = createServer((request, response) => {

@@ -1,6 +1,7 @@
 export { HOST_IDENTITY, IDENTITIES_BUCKET, openClusterIdentities, tenantIdentityKey } from './cluster-identities.ts'
 export type { ClusterIdentity } from './cluster-identities.ts'
 export { CloseStack } from './close-stack.ts'
+export { agreeOnInstallation } from './installation.ts'
 export { serveHealth } from './health-server.ts'
 export type { HealthServer } from './health-server.ts'
 export { ownPartitions } from './own-partitions.ts'

@@ -6,6 +6,7 @@ import { type Clock, systemClock } from '#libs/kernel'
 import { type Logger, createRegistry } from '#libs/telemetry'
 import { type Vault, createVault, loadOrCreateKeyRing } from '#libs/vault'
 import type { Registry } from 'prom-client'
+import { agreeOnInstallation } from './installation.ts'
 import { type TenantDirectory, openTenantDirectory } from './tenant-directory.ts'
 
 /** What every role of a process gets: one connection to the log, one directory, one set of metrics. */
@@ -28,13 +29,14 @@ export type RoleContext = {
  */
 export async function openRoleContext(
   config: PipelineConfig,
-  options: { name: string; logger: Logger; signal: AbortSignal },
+  options: { name: string; logger: Logger; signal: AbortSignal; metrics?: Registry },
 ): Promise<RoleContext & { close(): Promise<void> }> {
   const { logger, signal } = options
   mkdirSync(config.dataDir, { recursive: true })
   const vault = createVault(loadOrCreateKeyRing(config.keyRingFile))
   const bus = await connectBus({ servers: config.natsUrl, name: options.name, signal })
   try {
+    await agreeOnInstallation(bus, config)
     await ensureStreams(bus, streamDeclarations({ replicas: config.replicas }))
     const directory = await openTenantDirectory({ bus, replicas: config.replicas, clock: systemClock, logger, signal })
     return {
@@ -42,7 +44,7 @@ export async function openRoleContext(
       logger,
       clock: systemClock,
       random: Math.random,
-      metrics: createRegistry(),
+      metrics: options.metrics ?? createRegistry(),
       bus,
       directory,
       vault,

@@ -1,6 +1,6 @@
 import { parsePipelineConfig } from '#libs/config'
 import { ConfigError } from '#libs/kernel'
-import { createLogger } from '#libs/telemetry'
+import { createLogger, createRegistry } from '#libs/telemetry'
 import { CloseStack } from './close-stack.ts'
 import { serveHealth } from './health-server.ts'
 import { type RoleContext, openRoleContext } from './role-context.ts'
@@ -33,14 +33,18 @@ export async function runPipelineService(
     start: async (signal) => {
       const stack = new CloseStack()
       try {
-        const context = await openRoleContext(settings, { name, logger, signal })
-        stack.push(() => context.close())
-        const roles = await startRoles(context)
-        for (const role of roles) stack.push(() => role.close())
-        const health = await serveHealth({ ...http, roles: () => roles, metrics: () => context.metrics.metrics() })
+        // First of all, so that a probe tells a process that waits (for NATS, for a host) from one that hangs.
+        const metrics = createRegistry()
+        let served: readonly Pick<Role, 'name' | 'notReady'>[] = [{ name, notReady: () => ['starting'] }]
+        const health = await serveHealth({ ...http, roles: () => served, metrics: () => metrics.metrics() })
         stack.push(() => health.close())
         logger.info({ url: health.url }, 'serving health')
         if (process.connected) process.send?.({ healthUrl: health.url })
+        const context = await openRoleContext(settings, { name, logger, signal, metrics })
+        stack.push(() => context.close())
+        const roles = await startRoles(context)
+        for (const role of roles) stack.push(() => role.close())
+        served = roles
         return { roles, close: () => stack.close() }
       } catch (error) {
         await stack.close()

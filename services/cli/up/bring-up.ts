@@ -3,7 +3,7 @@ import { type PipelineConfig, parsePipelineConfig } from '#libs/config'
 import { streamDeclarations } from '#libs/events'
 import { errorMessage, systemClock } from '#libs/kernel'
 import { type KubeClient, createKubeClient, loadClusterConfig } from '#libs/kube'
-import { CloseStack, type TenantEntry } from '#libs/runtime'
+import { CloseStack, type TenantEntry, agreeOnInstallation } from '#libs/runtime'
 import { type ChildService, startChild } from './child-service.ts'
 import type { DataFolder, RunningInfo } from './data-folder.ts'
 import { choosePort } from './free-port.ts'
@@ -97,6 +97,7 @@ async function bringUpOn(stack: CloseStack, options: BringUpOptions): Promise<Up
   }
   const bus = await connectBus({ servers: nats.url, name: 'cli', signal })
   stack.push(() => bus.close())
+  await agreeOnInstallation(bus, config)
   await ensureStreams(bus, streamDeclarations({ replicas: config.replicas }))
 
   const hostKubeconfig = plan.hostKubeconfig ?? folder.kubeconfig(HOST_CLUSTER)
