@@ -44,7 +44,7 @@ export function explainUnknownKey(parent: Path, key: string): string {
   const near = closest(key, [...siblings, ...foreign])
   if (near !== undefined) return `is no known key; did you mean ${formatPath([...parent, near])}?`
   const elsewhere = [...walkSchema()].filter(
-    ({ path }) => path.at(-1) === key && !path.includes('*') && path.length <= 4,
+    ({ path }) => path.at(-1)?.toLowerCase() === key.toLowerCase() && !path.includes('*') && path.length <= 4,
   )
   if (elsewhere.length > 0 && elsewhere.length <= 3) {
     return `is no known key here; did you mean ${elsewhere.map(({ path }) => formatPath(path)).join(' or ')}?`

@@ -300,5 +300,6 @@ test('reading never throws, whatever it is given', () => {
         expect(config === undefined).toBe(problems.length > 0)
       },
     ),
+    { numRuns: 40 },
   )
 })
