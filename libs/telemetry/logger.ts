@@ -9,6 +9,8 @@ export type LoggerOptions = {
   level?: string
   /** File to append to; standard output when absent. */
   file?: string
+  /** Standard error in place of standard output: for a process whose output means something. @default false */
+  toStandardError?: boolean
 }
 
 /**
@@ -21,6 +23,7 @@ export function createLogger(options: LoggerOptions): Logger {
     base: { service: options.service },
     redact: { paths: ['*.data', '*.stringData', '*.token', '*.authorization'], censor: '[hidden]' },
   }
+  if (options.toStandardError === true) return pino(settings, pino.destination(2))
   return options.file === undefined
     ? pino(settings)
     : pino(settings, pino.destination({ dest: options.file, append: true, mkdir: true, sync: false }))

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
-import { pino } from 'pino'
 import { ConfigError, errorMessage } from '#libs/kernel'
+import { createLogger } from '#libs/telemetry'
 import { parseApiserverConfig } from './config.ts'
 import { startApiserver } from './role.ts'
 
@@ -19,7 +19,7 @@ const { values } = parseArgs({
 async function main(): Promise<void> {
   const config = parseApiserverConfig(values, process.env)
   // Standard output is for the ready line alone.
-  const logger = pino({ level: config.logLevel, base: { service: 'apiserver' } }, pino.destination(2))
+  const logger = createLogger({ service: 'apiserver', level: config.logLevel, toStandardError: true })
   const server = await startApiserver({ ...config, logger })
   const stop = (): void => {
     process.once('SIGTERM', () => process.exit(1))
