@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { canonicalJson } from '#libs/kernel'
 import type { JsonObject, KubeObject, ObjectRef } from '#libs/kube-model'
+import { parseTenantConfig } from '#libs/sync-config'
 import type { Kind } from './kind.ts'
 import { KINDS } from './registry.ts'
 import { applyPatch } from './testing/apply-patch.ts'
@@ -13,7 +14,7 @@ import type { TenantContext } from './view.ts'
 /*
  * A case is a folder:
  *   virtual.yaml         the tenant's object
- *   context.yaml         optional: { tenant, virtual: [{ ref, object }], users: [{ of, by }] }
+ *   context.yaml         optional: { tenant, config, virtual: [{ ref, object }], host: [likewise], users: [{ of, by }] }
  *   virtual-patch.yaml   optional: what the tenant changed after the copy was made, as a merge patch
  *   host-patch.yaml      optional: what the host changed or filled in on the copy, likewise
  *   expected.yaml        the host copy; with one of the patches, the writes that follow
@@ -21,7 +22,10 @@ import type { TenantContext } from './view.ts'
  */
 type Context = {
   tenant?: Partial<TenantContext>
+  /** The tenant's configuration as it is written. */
+  config?: JsonObject
   virtual?: { ref: ObjectRef; object: KubeObject }[]
+  host?: { ref: ObjectRef; object: KubeObject }[]
   users?: { of: ObjectRef; by: ObjectRef[] }[]
 }
 
@@ -46,7 +50,7 @@ function run(kind: Kind, folder: string): { output: unknown; again: string } {
   const original = deepFreeze(read<KubeObject>(folder, 'virtual.yaml'))
   const context = read<Context>(folder, 'context.yaml') ?? {}
   if (original === undefined) throw new Error(`${folder} has no virtual.yaml`)
-  const tenant = deepFreeze({ ...TENANT, ...context.tenant })
+  const tenant = deepFreeze({ ...TENANT, ...context.tenant, config: configOf(context) })
   const related = memoryRelated(context)
   const translate = () => kind.toHost({ virtual: original, tenant, related })
   const copy = deepFreeze(translate())
@@ -71,6 +75,12 @@ function run(kind: Kind, folder: string): { output: unknown; again: string } {
   }
   const writes = () => kind.reconcile(input).map(({ base: _base, ...write }) => write)
   return { output: writes(), again: canonicalJson(writes()) }
+}
+
+function configOf({ config }: Context): TenantContext['config'] {
+  const parsed = parseTenantConfig(config)
+  if (parsed.config === undefined) throw new Error(JSON.stringify(parsed.problems))
+  return parsed.config
 }
 
 function patched(object: KubeObject, patch: JsonObject | undefined): KubeObject {

@@ -15,6 +15,9 @@ const TENANT_TEXT: Record<Reason | 'Synced', { reason: string; text: string; sho
   },
   QuotaExceeded: { reason: 'SyncFailed', text: 'the host’s quota is used up', showAnswer: true },
   AdmissionDenied: { reason: 'SyncFailed', text: 'a policy of the host refuses it', showAnswer: true },
+  PolicyRejected: { reason: 'SyncFailed', text: 'the policy of this cluster does not let it run', showAnswer: true },
+  UnknownClass: { reason: 'SyncFailed', text: 'it names a class that there is not', showAnswer: true },
+  WaitingForDNS: { reason: 'SyncWaiting', text: 'the DNS of this cluster has no address on the host yet' },
   Forbidden: { reason: 'SyncFailed', text: 'Causeway is not allowed to write it; ask the operator' },
   Invalid: { reason: 'SyncFailed', text: 'the host’s API says it is invalid', showAnswer: true },
   NamespaceMissing: {

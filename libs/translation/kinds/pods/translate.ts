@@ -9,6 +9,7 @@ import { downwardAnnotations, redirectDownwardApi } from './downward.ts'
 import { specOf } from './fields.ts'
 import { referenceSites } from './references.ts'
 import { confineScheduling } from './scheduling.ts'
+import { policyProblem } from './security/judge.ts'
 import { specBase } from './spec-patch.ts'
 
 /** Fields that follow from classes of the tenant's cluster, which the host does not have. */
@@ -20,6 +21,8 @@ const HOST_CREDENTIALS = ['serviceAccountToken', 'podCertificate'] as const
 /** The host copy of a pod. Every field that is not named here crosses as it is, known or not. */
 export function podToHost(input: TranslateInput): ToHost {
   const { virtual, tenant } = input
+  const forbidden = policyProblem(virtual, tenant.config.policies.podSecurityStandard)
+  if (forbidden !== undefined) return { kind: 'reject', reason: 'PolicyRejected', message: forbidden }
   const spec = cloneJson(specOf(virtual))
   redirectDownwardApi(spec, tenant)
   renameReferences(spec, virtual, tenant.name)
