@@ -73,9 +73,13 @@ export class AdaptiveLimit {
     this.#inFlight -= 1
   }
 
-  /** Gives the place back. */
-  release(sample: CallSample, now: number): void {
-    const wasUsedUp = this.#inFlight >= this.limit * 0.8
+  /**
+   * Gives the place back.
+   * @param demand whether calls wait for a place: a tenant that has all of its share held back by the limit leaves the
+   * rest of it free
+   */
+  release(sample: CallSample, now: number, demand: { othersWait: boolean } = { othersWait: false }): void {
+    const wasUsedUp = demand.othersWait || this.#inFlight >= this.limit * 0.8
     this.#inFlight -= 1
     switch (sample.result) {
       case 'overloaded':

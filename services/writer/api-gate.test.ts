@@ -39,6 +39,15 @@ test('one tenant takes up at most half of a shared server', async () => {
   expect(jobs[8]?.begun).toBe(true)
 })
 
+test('one tenant alone gets more of a shared server as the server proves to take it', async () => {
+  const gate = new ApiGate({ clock: createManualClock(), signal, shared: true })
+  const jobs = Array.from({ length: 200 }, () => openJob('only'))
+  for (const job of jobs) gate.submit(job)
+  const before = gate.inFlight
+  for (const job of jobs.slice(0, 100)) await job.end(answered)
+  expect(gate.inFlight).toBeGreaterThan(before)
+})
+
 test('starts nothing while the server asks to wait', async () => {
   const clock = createManualClock()
   const gate = new ApiGate({ clock, signal, shared: false })

@@ -89,7 +89,7 @@ export class ApiGate {
   async #run(job: Job): Promise<void> {
     const sample = await job.run()
     if (sample === undefined) this.#limit.cancel()
-    else this.#limit.release(sample, this.#options.clock.now())
+    else this.#limit.release(sample, this.#options.clock.now(), { othersWait: this.#scheduler.size() > 0 })
     this.#scheduler.done(job.tenant)
     this.#pump()
   }
