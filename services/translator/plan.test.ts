@@ -108,6 +108,13 @@ describe('the same write again', () => {
       write({ write: { op: 'delete', uid: 'h1', proof: { kind: 'tombstone', seq } } })
     expect(planAt([deletion(9)], [rowOf(deletion(1))]).intents).toEqual([])
   })
+
+  test('whose deletion has been made meanwhile is the same replacement', () => {
+    const body = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'web' } }
+    const replacement = (from: { resourceVersion?: string }): Decision =>
+      write({ write: { op: 'replace', uid: 'v1', body, copy: { name: 'web-x', uid: 'h1' }, ...from } })
+    expect(planAt([replacement({})], [rowOf(replacement({ resourceVersion: '5' }))]).intents).toEqual([])
+  })
 })
 
 describe('another write of the same slot', () => {
