@@ -17,7 +17,7 @@ export async function serveHealth(options: {
   metrics: () => Promise<string>
 }): Promise<HealthServer> {
   const server = createServer((request, response) => {
-    const path: string = request.url ?? ''
+    const path: string = (request.url ?? '').replace(/\?.*/, '')
     const respond = (status: number, type: string, body: string): void => {
       response.writeHead(status, { 'content-type': type }).end(body)
     }

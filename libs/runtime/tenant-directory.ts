@@ -5,7 +5,7 @@ import type { Logger } from '#libs/telemetry'
 import type { TenantContext } from '#libs/translation'
 import { type AcceptedTenant, acceptEntry } from './accept-entry.ts'
 import { lazyClusterConfig } from './lazy-cluster-config.ts'
-import { HOST_KEY, type HostEntry, type TenantEntry } from './tenant-entry.ts'
+import { HOST_KEY, type HostEntry, type TenantEntry, tenantKey } from './tenant-entry.ts'
 import { openRegistryBucket } from './tenant-registry.ts'
 
 export type TenantEvent = { type: 'added' | 'changed' | 'removed'; tenant: TenantEntry }
@@ -39,7 +39,7 @@ export async function openTenantDirectory(options: TenantDirectoryOptions): Prom
     for await (const event of kv.watch({ signal })) {
       if (event.type === 'ready') directory.markReady()
       else if (event.key === HOST_KEY) directory.setHost(event.type === 'put' ? (event.value as HostEntry) : undefined)
-      else if (event.type === 'put') directory.put(event.value)
+      else if (event.type === 'put') directory.put(event.key, event.value)
       else directory.remove(event.key.slice(event.key.indexOf('.') + 1))
     }
   })()
@@ -47,7 +47,9 @@ export async function openTenantDirectory(options: TenantDirectoryOptions): Prom
     directory.fail(error)
     if (!signal.aborted) options.logger.error({ err: error }, 'the tenants as registered are followed no more')
   })
-  options.signal.addEventListener('abort', () => directory.fail(options.signal.reason), { once: true })
+  const onAbort = (): void => directory.fail(options.signal.reason)
+  options.signal.addEventListener('abort', onAbort, { once: true })
+  if (options.signal.aborted) onAbort()
   await directory.ready
   return {
     host: () => directory.host(),
@@ -104,10 +106,17 @@ class LiveDirectory {
     if (this.#listed) this.#ready.resolve()
   }
 
-  put(value: unknown): void {
-    const { tenant, problems } = acceptEntry(value, (name) => this.tenants.get(name))
+  put(key: string, value: unknown): void {
+    const { name } = (value ?? {}) as { name?: unknown }
+    if (typeof name === 'string' && key !== tenantKey(name)) {
+      this.#options.logger.error(
+        { key, tenant: name },
+        'tenant entry is under another tenant’s key; it is not taken in',
+      )
+      return
+    }
+    const { tenant, problems } = acceptEntry(value, (known) => this.tenants.get(known))
     if (problems.length > 0) {
-      const { name } = (value ?? {}) as { name?: unknown }
       this.#options.logger.error({ tenant: name, problems }, 'tenant entry is invalid; the last valid one holds')
     }
     if (tenant === undefined) return
