@@ -67,6 +67,19 @@ export const RESOURCES = {
   'csidrivers.storage.k8s.io': grouped('storage.k8s.io/v1', 'csidrivers', 'CSIDriver', false),
   'csinodes.storage.k8s.io': grouped('storage.k8s.io/v1', 'csinodes', 'CSINode', false),
   'csistoragecapacities.storage.k8s.io': grouped('storage.k8s.io/v1', 'csistoragecapacities', 'CSIStorageCapacity'),
+  'deviceclasses.resource.k8s.io': grouped('resource.k8s.io/v1', 'deviceclasses', 'DeviceClass', false),
+  'volumesnapshotclasses.snapshot.storage.k8s.io': grouped(
+    'snapshot.storage.k8s.io/v1',
+    'volumesnapshotclasses',
+    'VolumeSnapshotClass',
+    false,
+  ),
+  'gatewayclasses.gateway.networking.k8s.io': grouped(
+    'gateway.networking.k8s.io/v1',
+    'gatewayclasses',
+    'GatewayClass',
+    false,
+  ),
   'leases.coordination.k8s.io': grouped('coordination.k8s.io/v1', 'leases', 'Lease'),
 } as const satisfies Record<string, ResourceInfo>
 

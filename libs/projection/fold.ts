@@ -1,7 +1,7 @@
 import type { LoggedChange } from '#libs/events'
 import { jsonEqual } from '#libs/kernel'
 import type { KubeObject, ObjectRef } from '#libs/kube-model'
-import { isDecided, mirrorFor, referencesOf, stampedUid, virtualRefOf } from '#libs/translation'
+import { followersOf, isDecided, mirrorFor, referencesOf, stampedUid, virtualRefOf } from '#libs/translation'
 import type { StoredObject } from './object-table.ts'
 import type { DecisionKey } from './pending-table.ts'
 import type { Projection } from './projection.ts'
@@ -20,6 +20,7 @@ export function foldVirtual(projection: Projection, change: LoggedChange): Decis
   const before = projection.objects.peek(key)
   const after = store(projection, change, { object: change.object() })
   const dirty: DecisionKey[] = isDecided(resource) ? [{ tenant, ref }] : []
+  for (const follower of followersOf(resource)) dirty.push({ tenant, ref: { ...ref, resource: follower } })
   dirty.push(...refreshReferences(projection, tenant, ref))
   if (before?.object === undefined && after.object !== undefined) dirty.push(...waitingUsers(projection, tenant, ref))
   if (resource === 'namespaces' && !jsonEqual(before?.object?.metadata.labels, after.object?.metadata.labels)) {

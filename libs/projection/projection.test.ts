@@ -253,12 +253,18 @@ describe('the end of a list', () => {
   ] as const)('of %s %s calls for a sweep of what may have been missing', (side, resource, resources) => {
     expect(projection.synced(TEAM, side, resource)).toBe(false)
     const folded = projection.fold(log.synced({ tenant: TEAM, side, resource }))
-    expect(folded).toEqual({ keys: [], sweep: { tenant: TEAM, resources } })
+    expect(folded).toEqual({ keys: [], sweeps: [{ tenant: TEAM, resources }] })
     expect(projection.synced(TEAM, side, resource)).toBe(true)
   })
 
-  test('of objects that concern all tenants calls for none', () => {
-    expect(projection.fold(log.synced({ tenant: '', side: 'host', resource: 'nodes' }))).toEqual({ keys: [] })
+  test('of objects that concern all tenants calls for one of every tenant', () => {
+    projection.bindTenant(TEAM, 'uid')
+    const resource = 'ingressclasses.networking.k8s.io'
+    const folded = projection.fold(log.synced({ tenant: '', side: 'host', resource }))
+    expect(folded).toEqual({ keys: [], sweeps: [{ tenant: TEAM, resources: [resource] }] })
+    expect(
+      projection.view(TENANT, { resource, namespace: '', name: 'nginx' }, 0).related.synced('host', resource),
+    ).toBe(true)
   })
 })
 

@@ -91,9 +91,9 @@ export class Projection {
    * @returns the keys whose decision may differ now; for the end of a list, which may concern very many, what to sweep
    * @throws EnvelopeError when the payload holds no object, CausewayError `SealBroken`; nothing is changed then
    */
-  fold(change: LoggedChange): { keys: DecisionKey[]; sweep?: Sweep } {
+  fold(change: LoggedChange): { keys: DecisionKey[]; sweeps?: Sweep[] } {
     this.#begin()
-    if (change.type === 'SYNCED') return { keys: [], ...this.#foldMarker(change) }
+    if (change.type === 'SYNCED') return { keys: [], sweeps: this.#foldMarker(change) }
     if (change.key.tenant === '') return { keys: foldHostShared(this, change) }
     return { keys: change.key.side === 'virtual' ? foldVirtual(this, change) : foldHost(this, change) }
   }
@@ -225,14 +225,15 @@ export class Projection {
     this.#database.close()
   }
 
-  #foldMarker(change: LoggedChange): { sweep?: Sweep } {
+  #foldMarker(change: LoggedChange): Sweep[] {
     const { tenant, side, resource } = change.key
     this.#setSynced.run(tenant, side, resource, change.epoch)
-    if (tenant === '') return {}
+    // Copies of what every tenant may see, and that is not among what there is.
+    if (tenant === '') return this.tenants().map((each) => ({ tenant: each, resources: [resource] }))
     // Copies whose original has not shown up in the complete list, and the other way round; and what is used, which all
     // pods together tell.
     const used = side === 'virtual' ? ['configmaps', 'secrets'] : ['nodes']
-    return { sweep: { tenant, resources: resource === 'pods' ? [...used, 'pods'] : [resource] } }
+    return [{ tenant, resources: resource === 'pods' ? [...used, 'pods'] : [resource] }]
   }
 
   #related(tenant: TenantContext): Related {
@@ -243,7 +244,8 @@ export class Projection {
         return this.objects.get({ tenant: owner, side: 'host', ...ref })?.object
       },
       usersOf: (ref) => this.references.usersOf(tenant.name, ref),
-      synced: (side, resource) => this.synced(tenant.name, side, resource),
+      synced: (side, resource) =>
+        this.synced(side === 'host' && isMirrored(resource) ? '' : tenant.name, side, resource),
     }
   }
 

@@ -34,6 +34,8 @@ export const RULES = {
   moved: 'the host runs the copy on another node than the tenant sees',
   mirror: 'a host object that the tenant needs to see',
   mirrorUnused: 'a mirrored host object that nothing of the tenant uses any more',
+  mirrorGone: 'the host object that the tenant sees a copy of is gone',
+  unselected: 'the configuration does not show the tenant this host object any more',
   virtualTerminating: 'the tenant is deleting the object',
   virtualGone: 'the tenant deleted the object',
   virtualReplaced: 'the tenant deleted the object and made a new one of the same name',

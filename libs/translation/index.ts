@@ -9,6 +9,7 @@ export {
   MIRRORS,
   TRANSLATOR_VERSION,
   decideFor,
+  followersOf,
   isDecided,
   isMirrored,
   kindFor,

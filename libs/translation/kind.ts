@@ -86,6 +86,8 @@ export type Mirror = {
   /** Whether a copy is there only while an object of the tenant refers to it, rather than for every original. */
   onlyWhileUsed: boolean
   virtualWrites: readonly WriteName[]
+  /** Resource whose objects in the tenant are looked at for copies of the same name: with each change of one, that is decided again. */
+  follows?: string
   /** Decides about the tenant's copy; `view.host` is the original. Called also where the kind is not enabled. */
   decide(view: View): Decision[]
 }

@@ -53,6 +53,16 @@ export function hostMetadata(
   }
 }
 
+/** Labels of a host object that a tenant sees as it is. */
+export function mirroredLabels(object: KubeObject): Record<string, string> {
+  return crossingLabels(object)
+}
+
+/** Annotations of a host object that a tenant sees as it is. */
+export function mirroredAnnotations(object: KubeObject): Record<string, string> {
+  return crossingAnnotations(object)
+}
+
 /** What both sides agree on after a copy was made: the part of a base that concerns metadata. */
 export function metadataBase(virtual: KubeObject): JsonObject {
   return { labels: tagsOf(crossingLabels(virtual)), annotations: tagsOf(crossingAnnotations(virtual)) }

@@ -1,7 +1,7 @@
 import type { WriteName } from '#libs/events'
 import { RESOURCES, type ResourceInfo, type Side } from '#libs/kube-model'
 import { type TenantConfig, defaultTenantConfig } from '#libs/sync-config'
-import { KINDS, MIRRORS } from './registry.ts'
+import { KINDS, MIRRORS, kindFor, mirrorFor } from './registry.ts'
 
 /** Resources that are read of every tenant whatever crosses: pods carry their namespaces' labels. */
 const ALWAYS_READ: readonly ResourceInfo[] = [RESOURCES.namespaces]
@@ -52,7 +52,7 @@ export const REACH: Readonly<Record<Side, Readonly<Record<string, readonly Write
   },
 }
 
-/** Whether copies of this resource have no namespace on the host. */
+/** Whether copies of this resource, or what copies of it mirror, have no namespace on the host. */
 export function isClusterScoped(resource: string): boolean {
-  return Object.hasOwn(KINDS, resource) && KINDS[resource]?.resource.namespaced === false
+  return kindFor(resource)?.resource.namespaced === false || mirrorFor(resource)?.resource.namespaced === false
 }

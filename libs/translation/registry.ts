@@ -6,7 +6,14 @@ import { configMaps } from './kinds/configmaps/configmaps.ts'
 import { pods } from './kinds/pods/pods.ts'
 import { secrets } from './kinds/secrets/secrets.ts'
 import { services } from './kinds/services/services.ts'
+import { csiDrivers } from './mirrors/csi-drivers/csi-drivers.ts'
+import { csiNodes } from './mirrors/csi-nodes/csi-nodes.ts'
+import { deviceClasses } from './mirrors/device-classes/device-classes.ts'
+import { gatewayClasses } from './mirrors/gateway-classes/gateway-classes.ts'
+import { ingressClasses } from './mirrors/ingress-classes/ingress-classes.ts'
 import { nodes } from './mirrors/nodes/nodes.ts'
+import { runtimeClasses } from './mirrors/runtime-classes/runtime-classes.ts'
+import { volumeSnapshotClasses } from './mirrors/volume-snapshot-classes/volume-snapshot-classes.ts'
 import type { View } from './view.ts'
 
 /**
@@ -23,6 +30,13 @@ export const KINDS: Readonly<Record<string, Kind>> = {
 /** The kinds whose originals are on the host and of which tenants get copies, by resource token. */
 export const MIRRORS: Readonly<Record<string, Mirror>> = {
   nodes,
+  'ingressclasses.networking.k8s.io': ingressClasses,
+  'runtimeclasses.node.k8s.io': runtimeClasses,
+  'gatewayclasses.gateway.networking.k8s.io': gatewayClasses,
+  'deviceclasses.resource.k8s.io': deviceClasses,
+  'volumesnapshotclasses.snapshot.storage.k8s.io': volumeSnapshotClasses,
+  'csidrivers.storage.k8s.io': csiDrivers,
+  'csinodes.storage.k8s.io': csiNodes,
 }
 
 /** The order in which the keys of one batch are decided, so that what a pod needs is written before the pod. */
@@ -41,6 +55,11 @@ export function kindFor(resource: string): Kind | undefined {
 /** The kind of a resource of which tenants get copies of the host's objects. */
 export function mirrorFor(resource: string): Mirror | undefined {
   return Object.hasOwn(MIRRORS, resource) ? MIRRORS[resource] : undefined
+}
+
+/** Mirrors whose copies are decided about again with each change of a tenant's object of this resource and their name. */
+export function followersOf(resource: string): string[] {
+  return Object.keys(MIRRORS).filter((mirror) => MIRRORS[mirror]?.follows === resource)
 }
 
 /** Whether objects of this resource are the tenant's view of host objects of the same name. */

@@ -11,6 +11,8 @@ export const LABELS = {
   namespace: `${OWN_PREFIX}namespace`,
   /** On virtual nodes: made by us, so that we may change and delete it. */
   virtualNode: `${OWN_PREFIX}virtual-node`,
+  /** On a tenant's copies of classes and the like of the host, so that we may change and delete them. */
+  mirror: `${OWN_PREFIX}mirror`,
 } as const
 
 /** Annotations on host copies, from which the way back to the tenant's object is read. */

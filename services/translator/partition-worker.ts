@@ -229,14 +229,12 @@ export class PartitionWorker {
         return
       }
       const change = decodeChange(message)
-      const { keys, sweep } = projection.fold(change)
+      const { keys, sweeps = [] } = projection.fold(change)
       this.#decider.saw(change)
       metrics.folded(change.key.side, change.key.resource)
       batch.add(keys, causeOf(change))
-      if (sweep !== undefined) {
-        this.#sweeps.add(sweep)
-        this.#alarm.set(this.#options.clock.now())
-      }
+      for (const sweep of sweeps) this.#sweeps.add(sweep)
+      if (sweeps.length > 0) this.#alarm.set(this.#options.clock.now())
     } catch (error) {
       // Skipped for good and told: one message that cannot be read must not stop all others.
       metrics.poison('fold')

@@ -1,0 +1,172 @@
+import type { DeleteProof, Write, WriteName } from '#libs/events'
+import { cloneJson, jsonEqual } from '#libs/kernel'
+import { type JsonObject, type KubeObject, type ResourceInfo, apiVersionOf } from '#libs/kube-model'
+import type { SelectorConfig, TenantConfig } from '#libs/sync-config'
+import type { Decision, Rule } from '../decision.ts'
+import { asObject, presentFields, stringMap } from '../json.ts'
+import type { Mirror } from '../kind.ts'
+import { matchesSelector } from '../match-selector.ts'
+import { mergePatchOf } from '../merge-patch.ts'
+import { mirroredAnnotations, mirroredLabels } from '../metadata.ts'
+import { crossedFields, fieldTags, ownedFieldsPatch } from '../owned-fields.ts'
+import { LABELS } from '../stamps.ts'
+import type { View } from '../view.ts'
+
+export type ClassMirrorOptions = {
+  resource: ResourceInfo
+  version: number
+  isEnabled(config: TenantConfig): boolean
+  /** Which of the host's objects the tenant sees. @default all */
+  selector?(config: TenantConfig): SelectorConfig
+  /** Whether the tenant is to see this one, given what else there is. @default true */
+  isWanted?(view: View): boolean
+  /** What the tenant sees of a host object, besides metadata and status. @default every field */
+  fields?(host: KubeObject): JsonObject
+  /** Fields that the API lets nobody change, as `provisioner` or `spec.controller`: the copy is made anew. */
+  immutable?: readonly string[]
+  /** Whether the status is shown as well. It must be a subresource then. @default false */
+  status?: boolean
+  /** Resource whose objects in the tenant decide about copies of the same name, see `Mirror.follows`. */
+  follows?: string
+}
+
+/**
+ * A kind of cluster-scoped objects of the host that the tenant sees as they are: classes and the like. Copies carry the
+ * label `causeway.dev/mirror`; an object of the same name that the tenant made itself is left alone.
+ */
+export function classMirror(options: ClassMirrorOptions): Mirror {
+  const { resource, version, follows } = options
+  const virtualWrites: WriteName[] = ['create', 'patch', 'delete']
+  if (options.status === true) virtualWrites.push('patch/status')
+  return {
+    resource,
+    version,
+    isEnabled: (config) => options.isEnabled(config),
+    onlyWhileUsed: false,
+    virtualWrites,
+    ...(follows === undefined ? {} : { follows }),
+    decide: (view) => decideClass(view, options),
+  }
+}
+
+function decideClass(view: View, options: ClassMirrorOptions): Decision[] {
+  const virtual = view.virtual.object
+  const unwanted = whyUnwanted(view, options)
+  if (virtual === undefined) return unwanted === undefined ? [create(view, options)] : []
+  if (virtual.metadata.labels?.[LABELS.mirror] !== 'true' || virtual.metadata.deletionTimestamp !== undefined) return []
+  if (unwanted === undefined) return update(view, virtual, options)
+  return unwanted.proof === undefined ? [] : [remove(view, virtual, { rule: unwanted.rule, proof: unwanted.proof })]
+}
+
+/** Why the tenant is to have no copy, and what proves it. Without proof, one that is there stays. */
+function whyUnwanted(
+  view: View,
+  options: ClassMirrorOptions,
+): { rule: Rule; proof: DeleteProof | undefined } | undefined {
+  const { tenant, host, virtual, key, related } = view
+  const state = (seq: number): DeleteProof | undefined => (seq > 0 ? { kind: 'state', seq } : undefined)
+  if (!options.isEnabled(tenant.config)) return { rule: 'disabled', proof: state(virtual.seq) }
+  if (host.object === undefined) {
+    if (host.gone !== undefined) return { rule: 'mirrorGone', proof: { kind: 'tombstone', seq: host.gone.seq } }
+    const counterpart = { tenant: tenant.name, side: 'host' as const, ...key }
+    const isKnown = related.synced('host', key.resource)
+    return { rule: 'mirrorGone', proof: isKnown ? { kind: 'confirm-absent', counterpart } : undefined }
+  }
+  const selector = options.selector?.(tenant.config)
+  const isSelected = selector === undefined || matchesSelector(stringMap(host.object.metadata.labels), selector)
+  if (!isSelected) return { rule: 'unselected', proof: state(host.seq) }
+  return options.isWanted?.(view) === false ? { rule: 'mirrorUnused', proof: state(virtual.seq) } : undefined
+}
+
+function create(view: View, options: ClassMirrorOptions): Decision {
+  const fields = fieldsOf(view, options)
+  const body: KubeObject = {
+    ...fields,
+    apiVersion: apiVersionOf(options.resource),
+    kind: options.resource.kind,
+    metadata: { name: view.key.name, ...metadataOf(view) },
+  }
+  return write(view, { write: { op: 'create', body }, rule: 'mirror', base: { fields: tagsOfAll(fields) } })
+}
+
+function update(view: View, virtual: KubeObject, options: ClassMirrorOptions): Decision[] {
+  const wanted = fieldsOf(view, options)
+  if (options.immutable?.some((path) => !jsonEqual(at(wanted, path), at(virtual, path))) === true) {
+    return [remove(view, virtual, { rule: 'replace', proof: { kind: 'state', seq: view.host.seq } })]
+  }
+  const decisions: Decision[] = []
+  const uid = virtual.metadata.uid ?? ''
+  const body = presentFields({ ...fieldsPatch(view, virtual, wanted), metadata: metadataPatch(view, virtual) })
+  if (body !== undefined) {
+    const base = { fields: tagsOfAll(wanted) }
+    decisions.push(write(view, { write: { op: 'patch', patchType: 'merge', body, uid }, rule: 'mirror', base }))
+  }
+  const status = options.status === true ? statusPatch(virtual, view.host.object) : undefined
+  if (status !== undefined) {
+    const patch: Write = { op: 'patch', patchType: 'merge', body: { status }, uid, subresource: 'status' }
+    decisions.push(write(view, { write: patch, rule: 'statusBack' }))
+  }
+  return decisions
+}
+
+/** Every section of the object by itself: of `spec`, each field has its own tag. */
+function fieldsPatch(view: View, virtual: KubeObject, wanted: JsonObject): JsonObject | undefined {
+  const crossed = crossedFields(view.base, 'fields')
+  const current = contentOf(virtual)
+  const { spec, ...others } = wanted
+  const { spec: currentSpec, ...currentOthers } = current
+  const specTags = crossed === undefined ? undefined : (asObject(crossed.spec) ?? {})
+  const patch = ownedFieldsPatch(currentOthers, others, { crossed })
+  const section = ownedFieldsPatch(asObject(currentSpec) ?? {}, asObject(spec) ?? {}, { crossed: specTags })
+  return presentFields({ ...patch, spec: section })
+}
+
+function tagsOfAll(fields: JsonObject): JsonObject {
+  const { spec, ...others } = fields
+  return { ...fieldTags(others), spec: fieldTags(asObject(spec) ?? {}) }
+}
+
+function fieldsOf(view: View, options: ClassMirrorOptions): JsonObject {
+  const host = view.host.object
+  if (host === undefined) return {}
+  return cloneJson(options.fields === undefined ? contentOf(host) : options.fields(host))
+}
+
+/** An object without what every object has. */
+export function contentOf(object: KubeObject): JsonObject {
+  const { apiVersion: _apiVersion, kind: _kind, metadata: _metadata, status: _status, ...content } = object
+  return content as JsonObject
+}
+
+function metadataOf(view: View): { labels: Record<string, string>; annotations?: Record<string, string> } {
+  const host = view.host.object
+  const annotations = host === undefined ? {} : mirroredAnnotations(host)
+  return {
+    labels: { ...(host === undefined ? {} : mirroredLabels(host)), [LABELS.mirror]: 'true' },
+    ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
+  }
+}
+
+/** Labels and annotations are the host's alone: what the tenant changed is changed back. */
+function metadataPatch(view: View, virtual: KubeObject): JsonObject | undefined {
+  const wanted = metadataOf(view)
+  const labels = mergePatchOf(stringMap(virtual.metadata.labels), wanted.labels)
+  const annotations = mergePatchOf(mirroredAnnotations(virtual), wanted.annotations ?? {})
+  return presentFields({ labels, annotations })
+}
+
+function statusPatch(virtual: KubeObject, host: KubeObject | undefined): JsonObject | undefined {
+  return mergePatchOf(asObject(virtual.status) ?? {}, cloneJson(asObject(host?.status) ?? {}))
+}
+
+function at(object: unknown, path: string): unknown {
+  return path.split('.').reduce<unknown>((value, field) => asObject(value)?.[field], object)
+}
+
+function remove(view: View, virtual: KubeObject, why: { rule: Rule; proof: DeleteProof }): Decision {
+  return write(view, { write: { op: 'delete', uid: virtual.metadata.uid ?? '', proof: why.proof }, rule: why.rule })
+}
+
+function write(view: View, what: { write: Write; rule: Rule; base?: JsonObject }): Decision {
+  return { kind: 'write', target: { side: 'virtual', ...view.key }, needs: [], ...what }
+}

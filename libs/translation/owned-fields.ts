@@ -1,0 +1,50 @@
+import type { Json, JsonObject } from '#libs/kube-model'
+import { covers } from './covers.ts'
+import { asObject } from './json.ts'
+import { mergePatchOf } from './merge-patch.ts'
+import { plainTag } from './three-way.ts'
+
+/** How a base keeps fields that one side owns: a tag of each. */
+export function fieldTags(owned: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(owned).map(([field, value]) => [field, plainTag(JSON.stringify(value))]))
+}
+
+/**
+ * The merge patch that gives one side the fields that the other owns; `undefined` when it has them. What the API filled
+ * in besides stays, and a field that is owned no more goes. Where nothing is known of the past, all is compared to the
+ * last bit: an addition cannot be told from a default then, and taking a default away does no harm, once.
+ * @param crossed the tags of what was written last, as {@link fieldTags} makes them
+ * @param owns whether a field is the other side's at all, for fields that it does not have. @default all are
+ */
+export function ownedFieldsPatch(
+  current: JsonObject,
+  wanted: JsonObject,
+  options: { crossed: JsonObject | undefined; owns?: (field: string) => boolean },
+): JsonObject | undefined {
+  const { crossed, owns = () => true } = options
+  const tags = fieldTags(wanted)
+  const patch: JsonObject = {}
+  for (const [field, value] of Object.entries(wanted)) {
+    const present = Object.hasOwn(current, field) ? current[field] : undefined
+    const isAsLast = crossed !== undefined && crossed[field] === tags[field]
+    if (isAsLast && covers(present, value)) continue
+    const change = fieldPatch(present, value)
+    if (change !== undefined) patch[field] = change
+  }
+  for (const field of Object.keys(current)) {
+    if (Object.hasOwn(wanted, field) || !owns(field)) continue
+    if (crossed === undefined || Object.hasOwn(crossed, field)) patch[field] = null
+  }
+  return Object.keys(patch).length === 0 ? undefined : patch
+}
+
+function fieldPatch(current: Json | undefined, wanted: Json): Json | undefined {
+  if (current === undefined) return covers(current, wanted) ? undefined : wanted
+  const change = mergePatchOf({ field: current }, { field: wanted })
+  return change?.field
+}
+
+/** The tags that a base holds of the fields under this name. */
+export function crossedFields(base: JsonObject | undefined, field: string): JsonObject | undefined {
+  return asObject(base?.[field])
+}
