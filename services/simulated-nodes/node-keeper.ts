@@ -49,6 +49,11 @@ async function reportNode(
   await client.patch(RESOURCES.nodes, { name: nodeName(index) }, { status }, { type: 'merge', subresource: 'status' })
 }
 
+/** False after a controller has given the node up: only a written status takes that back. */
+function isReady(node: Node): boolean {
+  return node.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false
+}
+
 /** Renews the node's lease, or makes it; clusters without the namespace of leases have none. */
 async function renewLease(client: KubeClient, index: number, clock: Clock): Promise<void> {
   const lease = nodeLease(index, clock.now())
@@ -84,8 +89,8 @@ export async function registerNodes(options: KeeperOptions, signal: AbortSignal)
 }
 
 /**
- * Keeps leases and, with every fifth beat, the status of the nodes fresh until the signal aborts; a node that was
- * deleted is made again.
+ * Keeps leases and, with every fifth beat or when a controller has given the node up, the status of the nodes fresh
+ * until the signal aborts; a node that was deleted is made again.
  */
 export async function keepNodesAlive(options: KeeperOptions, nodes: Followed, signal: AbortSignal): Promise<void> {
   const { client, clock, logger } = options
@@ -95,7 +100,7 @@ export async function keepNodesAlive(options: KeeperOptions, nodes: Followed, si
       const node = nodes.objects.get(`/${nodeName(index)}`)
       try {
         if (node === undefined) await registerNode(client, index, clock)
-        else if (beat % 5 === 0) await reportNode(client, { index, node, clock })
+        else if (beat % 5 === 0 || !isReady(node)) await reportNode(client, { index, node, clock })
         await renewLease(client, index, clock)
       } catch (error) {
         signal.throwIfAborted()

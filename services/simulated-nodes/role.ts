@@ -23,7 +23,10 @@ export type SimulatedNodesOptions = {
   jobRunMs?: number
   /** Requests under way at once. @default 16 */
   concurrency?: number
-  /** Time between two leases of a node, in milliseconds; its status is written every fifth time. @default 60 000 */
+  /**
+   * Time between two leases of a node, in milliseconds; its status is written every fifth time. Node lifecycle
+   * controllers give a node up after 40 s without one. @default 10 000
+   */
   heartbeatMs?: number
 }
 
@@ -64,7 +67,7 @@ export function startSimulatedNodes(options: SimulatedNodesOptions): SimulatedNo
 async function run(options: SimulatedNodesOptions, signal: AbortSignal, onReady: () => void): Promise<void> {
   const clock = options.clock ?? systemClock
   const client = options.client ?? (await openClient(options.kubeconfigPath, clock))
-  const { latencyMs = 0, terminationMs = 100, jobRunMs = 1000, concurrency = 16, heartbeatMs = 60_000 } = options
+  const { latencyMs = 0, terminationMs = 100, jobRunMs = 1000, concurrency = 16, heartbeatMs = 10_000 } = options
   const settings = { latencyMs, terminationMs, jobRunMs, concurrency, heartbeatMs, nodes: options.nodes }
   try {
     await simulate({ ...settings, client, clock, logger: options.logger, signal, onReady })

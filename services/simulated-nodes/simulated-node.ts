@@ -91,7 +91,7 @@ export function nodeLease(index: number, nowMs: number): KubeObject {
     metadata: { name, namespace: 'kube-node-lease' },
     spec: {
       holderIdentity: name,
-      leaseDurationSeconds: 120,
+      leaseDurationSeconds: 40,
       renewTime: `${new Date(nowMs).toISOString().slice(0, -1)}000Z`,
     },
   }
