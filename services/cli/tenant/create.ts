@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import { ConfigError } from '#libs/kernel'
 import { readTenantConfig } from '../config/read-config.ts'
-import { defaultHostNamespace, planUp } from '../up/plan.ts'
+import { defaultHostNamespace, planUp, sharedNamespaces } from '../up/plan.ts'
 import { ensureHostNamespace } from '../up/register.ts'
 import { type CommandOptions, changeCluster, withRunning } from './running.ts'
 
@@ -27,6 +27,8 @@ export async function createTenant(
     if ((await running.registry.get(name)) !== undefined) {
       throw new ConfigError([`tenant "${name}" exists already: "causeway tenant list" shows it`])
     }
+    const problems = sharedNamespaces([...(await running.registry.list()), { name, hostNamespace: namespace }])
+    if (problems.length > 0) throw new ConfigError(problems)
     if (options.kubeconfig === undefined) {
       await changeCluster(running, folder, { method: 'PUT', name, body: { serviceClusterIP: 'open' } })
     }

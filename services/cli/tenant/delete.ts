@@ -6,7 +6,7 @@ import { type KubeClient, isNotFound } from '#libs/kube'
 import { RESOURCES } from '#libs/kube-model'
 import type { TenantEntry } from '#libs/runtime'
 import { DECIDE_ORDER, LABELS } from '#libs/translation'
-import { MANAGED_LABEL } from '../up/register.ts'
+import { MANAGED_LABEL, TENANT_ANNOTATION } from '../up/register.ts'
 import { openHealth } from './health.ts'
 import { type CommandOptions, type Running, changeCluster, withRunning } from './running.ts'
 
@@ -80,7 +80,9 @@ async function deleteCopies(host: KubeClient, tenant: TenantEntry, signal: Abort
     await sleep(POLL_MS, undefined, { signal })
   }
   const found = await host.get(RESOURCES.namespaces, { name: namespace }).catch(ignoreNotFound)
-  if (found?.metadata.labels?.[MANAGED_LABEL] !== 'true') return
+  const { labels, annotations } = found?.metadata ?? {}
+  if (found === undefined || labels?.[MANAGED_LABEL] !== 'true' || annotations?.[TENANT_ANNOTATION] !== tenant.name)
+    return
   await host.delete(RESOURCES.namespaces, { name: namespace }, { uid: found.metadata.uid ?? '' }).catch(ignoreNotFound)
 }
 

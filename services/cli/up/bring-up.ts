@@ -14,7 +14,7 @@ import {
   startInProcess,
   startSeparately,
 } from './pipeline-processes.ts'
-import type { UpPlan } from './plan.ts'
+import { HOST_CLUSTER, type UpPlan } from './plan.ts'
 import { registerAll } from './register.ts'
 
 export type BringUpOptions = {
@@ -44,8 +44,6 @@ export type Up = {
   /** Stops everything, in the reverse order of its start. */
   close(): Promise<void>
 }
-
-const HOST_CLUSTER = 'host'
 
 /**
  * Starts what the plan asks for and keeps it running.

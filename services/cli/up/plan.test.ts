@@ -91,3 +91,12 @@ test.each([
 ])('names what is wrong: %j', (input, message) => {
   expect(() => planUp(input)).toThrow(message)
 })
+
+test('two tenants cannot share a host namespace, nor one have the embedded host’s name', () => {
+  expect(() => planUp({ tenants: ['a,namespace=x', 'b,namespace=x'] })).toThrow(
+    /tenant "b": host namespace "x" is tenant "a"'s/,
+  )
+  expect(() => planUp({ tenants: ['a,namespace=causeway-b', 'b'] })).toThrow(/tenant "b"/)
+  expect(() => planUp({ tenants: ['host'] })).toThrow(/embedded host has this name/)
+  expect(planUp({ hostKubeconfig: 'h.yaml', tenants: ['host'] }).tenants).toHaveLength(1)
+})

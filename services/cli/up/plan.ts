@@ -32,6 +32,9 @@ export type UpInput = {
 }
 
 const DEFAULT_TENANTS = ['team-a', 'team-b']
+/** Name of the embedded cluster that is the host. */
+export const HOST_CLUSTER = 'host'
+
 const CONFIG_KEYS = ['host', 'tenants']
 const TENANT_KEYS = ['name', 'kubeconfig', 'namespace', 'config', 'configFile']
 const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
@@ -60,6 +63,13 @@ export function planUp(input: UpInput): UpPlan {
     if (names.has(name)) problems.push(`tenant "${name}" is given twice`)
     names.add(name)
   }
+  problems.push(...sharedNamespaces(tenants))
+  if (
+    hostKubeconfig === undefined &&
+    tenants.some(({ name, kubeconfig }) => name === HOST_CLUSTER && kubeconfig === undefined)
+  ) {
+    problems.push(`tenant "${HOST_CLUSTER}": the embedded host has this name; choose another`)
+  }
   if (problems.length > 0) throw new ConfigError(problems)
   const notices = fromFile?.notices ?? []
   return {
@@ -67,6 +77,18 @@ export function planUp(input: UpInput): UpPlan {
     tenants,
     ...(notices.length === 0 ? {} : { notices }),
   }
+}
+
+/** What is wrong with tenants that share a host namespace: deleting one of them would take the others' pods with it. */
+export function sharedNamespaces(tenants: readonly { name: string; hostNamespace: string }[]): string[] {
+  const owners = new Map<string, string>()
+  return tenants.flatMap(({ name, hostNamespace }) => {
+    const owner = owners.get(hostNamespace)
+    if (owner === undefined) owners.set(hostNamespace, name)
+    return owner === undefined || owner === name
+      ? []
+      : [`tenant "${name}": host namespace "${hostNamespace}" is tenant "${owner}"'s; give each tenant one of its own`]
+  })
 }
 
 function tenant(name: string, options: { kubeconfig?: string; namespace?: string } = {}): PlannedTenant {

@@ -3,12 +3,15 @@ import { resolve } from 'node:path'
 import type { Bus } from '#libs/bus'
 import { type KubeClient, isAlreadyExists, isNotFound } from '#libs/kube'
 import { RESOURCES } from '#libs/kube-model'
+import { ConfigError } from '#libs/kernel'
 import { type TenantEntry, openTenantRegistry } from '#libs/runtime'
 import type { DataFolder } from './data-folder.ts'
-import type { UpPlan } from './plan.ts'
+import { type PlannedTenant, type UpPlan, defaultHostNamespace, sharedNamespaces } from './plan.ts'
 
 /** On host namespaces that we made, so that we know which we may delete. */
 export const MANAGED_LABEL = 'causeway.dev/managed'
+/** On the same, whose it is. */
+export const TENANT_ANNOTATION = 'causeway.dev/tenant'
 
 /** Makes the tenant's host namespace unless it exists. */
 export async function ensureHostNamespace(host: KubeClient, namespace: string, tenant: string): Promise<void> {
@@ -21,7 +24,7 @@ export async function ensureHostNamespace(host: KubeClient, namespace: string, t
   const metadata = {
     name: namespace,
     labels: { [MANAGED_LABEL]: 'true' },
-    annotations: { 'causeway.dev/tenant': tenant },
+    annotations: { [TENANT_ANNOTATION]: tenant },
   }
   try {
     await host.create(RESOURCES.namespaces, {}, { apiVersion: 'v1', kind: 'Namespace', metadata })
@@ -49,7 +52,12 @@ export async function registerAll(options: {
   const registry = await openTenantRegistry(bus, replicas)
   await registry.setHost({ kubeconfig: resolve(hostKubeconfig) })
   const known = new Map((await registry.list()).map((tenant) => [tenant.name, tenant]))
-  const wanted = explicit || known.size === 0 ? plan.tenants : []
+  const wanted = (explicit || known.size === 0 ? plan.tenants : []).map((tenant) =>
+    placed(tenant, known.get(tenant.name)),
+  )
+  const others = [...known.values()].filter(({ name }) => !wanted.some((tenant) => tenant.name === name))
+  const problems = sharedNamespaces([...others, ...wanted])
+  if (problems.length > 0) throw new ConfigError(problems)
   for (const tenant of wanted) {
     const kubeconfig = resolve(tenant.kubeconfig ?? folder?.kubeconfig(tenant.name) ?? '')
     const before = known.get(tenant.name)
@@ -65,4 +73,19 @@ export async function registerAll(options: {
     })
   }
   return registry.list()
+}
+
+/**
+ * A tenant that is registered already stays in its namespace: its pods cannot be moved.
+ * @throws ConfigError when it was asked to move
+ */
+function placed(tenant: PlannedTenant, before: TenantEntry | undefined): PlannedTenant {
+  if (before === undefined || before.hostNamespace === tenant.hostNamespace) return tenant
+  if (tenant.hostNamespace === defaultHostNamespace(tenant.name)) {
+    return { ...tenant, hostNamespace: before.hostNamespace }
+  }
+  throw new ConfigError([
+    `tenant "${tenant.name}" runs in host namespace "${before.hostNamespace}" and cannot move to "${tenant.hostNamespace}": ` +
+      'delete it first, or leave the namespace out',
+  ])
 }
