@@ -209,6 +209,16 @@ export class ApiError extends Error {
     })
   }
 
+  /** Objects of a kind whose definition is being deleted are not made any more. */
+  static terminatingKind(resource: Pick<ErrorResource, 'group' | 'plural'>): ApiError {
+    return new ApiError({
+      code: 405,
+      reason: 'MethodNotAllowed',
+      message: `create not allowed while custom resource definition is terminating`,
+      details: detailsOf(undefined, resource.group, resource.plural),
+    })
+  }
+
   /** None of the formats that the client accepts is served. */
   static notAcceptable(accepted: readonly string[]): ApiError {
     return new ApiError({

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { Clock } from '#libs/kernel'
 import { startControllers } from './controllers/index.ts'
 import type { ControllerLog } from './controllers/index.ts'
-import { API_RESOURCES } from './discovery/resources.ts'
+import { startDefinitionController } from './custom-resources/definition-controller.ts'
+import { ResourceCatalog } from './discovery/resource-catalog.ts'
 import { bootstrapCluster } from './registry/bootstrap.ts'
 import type { Cluster } from './registry/cluster.ts'
 import { createEmbeddedApi } from './registry/embedded-api.ts'
@@ -38,6 +39,9 @@ export type HostedCluster = {
 
 const SETTING = 'options'
 
+/** Field manager of what the server itself writes. */
+const SERVER_MANAGER = 'kube-apiserver'
+
 /** Opens a cluster's file, makes it if it is new, and starts its controllers. */
 export function openCluster(open: HostedClusterOptions): HostedCluster {
   const { name, clock, log, port } = open
@@ -56,9 +60,12 @@ export function openCluster(open: HostedClusterOptions): HostedCluster {
     newUid: randomUUID,
     random: Math.random,
     network,
+    catalog: new ResourceCatalog(),
     closing: closing.signal,
   }
   const api = createEmbeddedApi(cluster)
+  const own = createEmbeddedApi(cluster, SERVER_MANAGER)
+  const stopDefinitions = startDefinitionController(cluster, own)
   bootstrapCluster(cluster, api, port)
   if (known === undefined) {
     store.setSetting(SETTING, JSON.stringify(options))
@@ -68,13 +75,15 @@ export function openCluster(open: HostedClusterOptions): HostedCluster {
   const controllers =
     options.controllers === false
       ? undefined
-      : startControllers(api, { clock, log, resources: API_RESOURCES, caCertificate: open.caCertificate })
+      : startControllers(api, { clock, log, resources: cluster.catalog, caCertificate: open.caCertificate })
   return {
     cluster,
     compact: (keep) => store.compact(keep),
     close: () => {
       closing.abort()
       controllers?.close()
+      stopDefinitions()
+      own.close()
       api.close()
       store.close()
     },

@@ -12,6 +12,7 @@ const REPLAYER = join(import.meta.dirname, '../../../shared/tools/kube-contract.
 const KNOWN_GAPS = join(import.meta.dirname, '../fixtures/kube-contract-known-gaps.txt')
 
 const TOPICS = [
+  'crd',
   'crud',
   'delete',
   'discovery',

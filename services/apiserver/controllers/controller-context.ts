@@ -17,6 +17,13 @@ export type ControllerResource = {
   verbs: readonly string[]
 }
 
+/** What a cluster serves: its CustomResourceDefinitions add to it and take away. */
+export type ServedResources = {
+  all(): readonly ControllerResource[]
+  /** Calls back after a change. @returns stops the calls */
+  onChange(listener: () => void): () => void
+}
+
 /** What every controller of a cluster works with. */
 export type ControllerContext = {
   api: ClusterApi

@@ -1,6 +1,6 @@
 import type { Clock } from '#libs/kernel'
 import type { ClusterApi } from '../cluster-api.ts'
-import type { Controller, ControllerContext, ControllerLog, ControllerResource } from './controller-context.ts'
+import type { Controller, ControllerContext, ControllerLog, ServedResources } from './controller-context.ts'
 import { startDeploymentController } from './deployment-controller.ts'
 import { startEndpointsController } from './endpoints-controller.ts'
 import { startGarbageCollector } from './garbage-collector.ts'
@@ -17,7 +17,7 @@ export type ControllersOptions = {
   clock: Clock
   log: ControllerLog
   /** Every resource the cluster serves; those that can be watched and deleted are collected. */
-  resources: readonly ControllerResource[]
+  resources: ServedResources
   /** PEM of the CA that signs the cluster's API; without it no `kube-root-ca.crt` is kept. */
   caCertificate?: string
   /** A number in [0, 1), for generated names and jitter. @default Math.random */

@@ -59,7 +59,9 @@ export function startNamespaceController(context: ControllerContext, graph: Obje
   }
 
   function isEmptyInStore(namespace: string): boolean {
-    return graph.namespacedResources.every((resource) => api.list(resourceToken(resource), { namespace }).length === 0)
+    return graph
+      .namespacedResources()
+      .every((resource) => api.list(resourceToken(resource), { namespace }).length === 0)
   }
 
   function deleteNode(node: GraphNode): void {

@@ -1,7 +1,7 @@
 import { resourceToken } from '#libs/kube-model'
 import type { KubeObject, OwnerReference } from '#libs/kube-model'
 import type { ClusterApi } from '../cluster-api.ts'
-import type { ControllerResource } from './controller-context.ts'
+import type { ControllerResource, ServedResources } from './controller-context.ts'
 
 /** An object of any kind, reduced to what binds it to others. */
 export type GraphNode = {
@@ -25,7 +25,7 @@ export type ObjectGraph = {
   countIn(namespace: string): number
   nodesIn(namespace: string): Iterable<GraphNode>
   /** The resources it follows that live in namespaces. */
-  namespacedResources: readonly ControllerResource[]
+  namespacedResources(): readonly ControllerResource[]
   /** The token by which a kind is served; undefined when it is not. */
   resourceOf(reference: Pick<OwnerReference, 'apiVersion' | 'kind'>): ControllerResource | undefined
   /** Calls back for every object that is there now and for every change. */
@@ -34,9 +34,8 @@ export type ObjectGraph = {
 }
 
 /** Follows every resource that can be watched and deleted. */
-export function createObjectGraph(api: ClusterApi, resources: readonly ControllerResource[]): ObjectGraph {
-  const followed = resources.filter(({ verbs }) => verbs.includes('watch') && verbs.includes('delete'))
-  const byKind = new Map(followed.map((resource) => [`${resource.group}/${resource.kind}`, resource]))
+export function createObjectGraph(api: ClusterApi, resources: ServedResources): ObjectGraph {
+  const followed = new Map<string, { resource: ControllerResource; close: () => void }>()
   const nodes = new Map<string, GraphNode & { revision: number }>()
   const byOwner = new Map<string, Map<string, GraphNode>>()
   const byNamespace = new Map<string, Map<string, GraphNode>>()
@@ -54,7 +53,11 @@ export function createObjectGraph(api: ClusterApi, resources: readonly Controlle
   }
 
   function remove(object: KubeObject): void {
-    const node = nodes.get(object.metadata.uid ?? '')
+    forget(object.metadata.uid ?? '')
+  }
+
+  function forget(uid: string): void {
+    const node = nodes.get(uid)
     if (node === undefined) return
     unindex(node)
     nodes.delete(node.uid)
@@ -70,32 +73,56 @@ export function createObjectGraph(api: ClusterApi, resources: readonly Controlle
     for (const listener of listeners) listener(change)
   }
 
-  const closers = followed.map((resource) => {
+  function follow(resource: ControllerResource): void {
     const token = resourceToken(resource)
+    if (followed.has(token)) return
     const close = api.subscribe(token, ({ type, object }) => {
       if (type === 'DELETED') remove(object)
       else store(token, object)
     })
+    followed.set(token, { resource, close })
     for (const object of api.list(token)) store(token, object)
-    return close
-  })
+  }
+
+  /** Kinds come and go with their definitions. */
+  function followServed(): void {
+    const served = resources.all().filter(({ verbs }) => verbs.includes('watch') && verbs.includes('delete'))
+    const tokens = new Set(served.map((resource) => resourceToken(resource)))
+    for (const [token, { close }] of followed) {
+      if (tokens.has(token)) continue
+      close()
+      followed.delete(token)
+      // Its last events may be on their way, and nobody hears them any more.
+      for (const node of nodes.values()) if (node.resource === token) forget(node.uid)
+    }
+    for (const resource of served) follow(resource)
+  }
+
+  followServed()
+  const stopFollowing = resources.onChange(followServed)
 
   return {
     get: (uid) => nodes.get(uid),
     dependentsOf: (uid) => byOwner.get(uid)?.values() ?? [],
     countIn: (namespace) => byNamespace.get(namespace)?.size ?? 0,
     nodesIn: (namespace) => byNamespace.get(namespace)?.values() ?? [],
-    namespacedResources: followed.filter(({ namespaced }) => namespaced),
+    namespacedResources: () =>
+      [...followed.values()].flatMap(({ resource }) => (resource.namespaced ? [resource] : [])),
     resourceOf: ({ apiVersion, kind }) => {
       const slash = apiVersion.indexOf('/')
-      return byKind.get(`${slash === -1 ? '' : apiVersion.slice(0, slash)}/${kind}`)
+      const group = slash === -1 ? '' : apiVersion.slice(0, slash)
+      for (const { resource } of followed.values()) {
+        if (resource.kind === kind && resource.group === group) return resource
+      }
+      return undefined
     },
     onChange: (listener) => {
       listeners.push(listener)
       for (const node of nodes.values()) listener({ node, previous: undefined, isDeleted: false })
     },
     close: () => {
-      for (const close of closers) close()
+      stopFollowing()
+      for (const { close } of followed.values()) close()
     },
   }
 }

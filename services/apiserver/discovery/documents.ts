@@ -1,5 +1,5 @@
 import { ApiError } from '../api-error.ts'
-import { API_RESOURCES, apiGroups, resourcesOf } from './resources.ts'
+import type { ResourceCatalog } from './resource-catalog.ts'
 import type { ApiResource, GroupVersion, Subresource } from './resources.ts'
 
 const SCALE_VERSION = 'v1'
@@ -26,23 +26,24 @@ export function coreVersions(address: string): object {
 }
 
 /** `/apis` */
-export function groupList(): object {
-  return { kind: 'APIGroupList', apiVersion: 'v1', groups: [...apiGroups().keys()].map((group) => groupEntry(group)) }
+export function groupList(catalog: ResourceCatalog): object {
+  return { kind: 'APIGroupList', apiVersion: 'v1', groups: [...catalog.groups()].map((group) => groupEntry(group)) }
 }
 
 /** `/apis/<group>`; `undefined` when the group is not served. */
-export function groupDocument(group: string): object | undefined {
-  return apiGroups().has(group) ? { kind: 'APIGroup', apiVersion: 'v1', ...groupEntry(group) } : undefined
+export function groupDocument(catalog: ResourceCatalog, group: string): object | undefined {
+  const versions = catalog.groups().get(group)
+  return versions === undefined ? undefined : { kind: 'APIGroup', apiVersion: 'v1', ...groupEntry([group, versions]) }
 }
 
-function groupEntry(group: string): object {
-  const versions = groupVersions(group, apiGroups().get(group) ?? [])
+function groupEntry([group, names]: [string, readonly string[]]): object {
+  const versions = groupVersions(group, names)
   return { name: group, versions, preferredVersion: versions[0] }
 }
 
 /** `/api/v1` and `/apis/<group>/<version>`. @throws ApiError 404 when the version is not served */
-export function resourceList(groupVersion: GroupVersion): object {
-  const resources = resourcesOf(groupVersion)
+export function resourceList(catalog: ResourceCatalog, groupVersion: GroupVersion): object {
+  const resources = catalog.of(groupVersion)
   if (resources.length === 0) throw ApiError.notServed()
   return {
     kind: 'APIResourceList',
@@ -76,8 +77,8 @@ function storageHash(resource: ApiResource): string {
 }
 
 /** Aggregated discovery of `/api` (`core`) or `/apis`. */
-export function aggregatedDiscovery(scope: 'core' | 'named'): object {
-  const groups: [string, readonly string[]][] = scope === 'core' ? [['', ['v1']]] : [...apiGroups()]
+export function aggregatedDiscovery(catalog: ResourceCatalog, scope: 'core' | 'named'): object {
+  const groups: [string, readonly string[]][] = scope === 'core' ? [['', ['v1']]] : [...catalog.groups()]
   return {
     kind: 'APIGroupDiscoveryList',
     apiVersion: 'apidiscovery.k8s.io/v2',
@@ -86,18 +87,20 @@ export function aggregatedDiscovery(scope: 'core' | 'named'): object {
       metadata: group === '' ? {} : { name: group },
       versions: versions.map((version) => ({
         version,
-        resources: resourcesOf({ group, version }).map((resource) => aggregatedResource(resource)),
+        resources: catalog.of({ group, version }).map((resource) => aggregatedResource(resource)),
         freshness: 'Current',
       })),
     })),
   }
 }
 
-/** Types of the resource's own group are written with empty group and version, which clients take as "the same". */
+/** Built-in types of the resource's own group are written with empty group and version: clients take that as "the same". */
 function aggregatedResource(resource: ApiResource): object {
+  const { group, version, custom } = resource
+  const own = custom === undefined ? { group: '', version: '' } : { group, version }
   return {
     resource: resource.plural,
-    responseKind: { group: '', version: '', kind: resource.kind },
+    responseKind: { ...own, kind: resource.kind },
     scope: resource.namespaced ? 'Namespaced' : 'Cluster',
     singularResource: resource.singular,
     verbs: resource.verbs,
@@ -108,7 +111,7 @@ function aggregatedResource(resource: ApiResource): object {
       : {
           subresources: resource.subresources.map((sub) => ({
             subresource: sub.name,
-            responseKind: { ...(foreignType(resource, sub) ?? { group: '', version: '' }), kind: sub.kind },
+            responseKind: { ...(foreignType(resource, sub) ?? own), kind: sub.kind },
             verbs: sub.verbs,
           })),
         }),
@@ -135,9 +138,9 @@ export function versionDocument(): object {
 }
 
 /** `/`: the paths there are. */
-export function rootPaths(): object {
+export function rootPaths(catalog: ResourceCatalog): object {
   const paths = new Set(['/api', '/api/v1', '/apis', '/healthz', '/livez', '/openapi/v2', '/openapi/v3', '/readyz'])
-  for (const { group, apiVersion } of API_RESOURCES) {
+  for (const { group, apiVersion } of catalog.all()) {
     if (group === '') continue
     paths.add(`/apis/${group}`)
     paths.add(`/apis/${apiVersion}`)

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { loadSchema } from '../schema/schema.ts'
 import type { FieldSchema, TypeSchema } from '../schema/schema.ts'
-import { API_RESOURCES, resourcesOf } from './resources.ts'
+import { customListType, customType, customTypeName } from './openapi-custom.ts'
+import type { ResourceCatalog } from './resource-catalog.ts'
 import type { ApiResource, GroupVersion } from './resources.ts'
 
 type Kind = { group: string; version: string; kind: string }
@@ -10,25 +11,31 @@ const pathOf = ({ group, version }: GroupVersion): string =>
   group === '' ? `api/${version}` : `apis/${group}/${version}`
 
 /** `/openapi/v3`: where the documents of the group versions are. */
-export function openapiIndex(prefix: string): object {
-  const versions = new Map(API_RESOURCES.map(({ group, version }) => [pathOf({ group, version }), { group, version }]))
-  const paths = [...versions.keys(), 'version'].map((path) => [
+export function openapiIndex(catalog: ResourceCatalog, prefix: string): object {
+  const versions = new Map<string, string>()
+  for (const resource of catalog.all()) {
+    const path = pathOf(resource)
+    versions.set(path, (versions.get(path) ?? '') + (resource.custom?.fingerprint ?? ''))
+  }
+  const paths = [...versions, ['version', ''] as const].map(([path, content]) => [
     path,
-    { serverRelativeURL: `${prefix}/openapi/v3/${path}?hash=${hashOf(path)}` },
+    { serverRelativeURL: `${prefix}/openapi/v3/${path}?hash=${hashOf(path, content)}` },
   ])
   return { paths: Object.fromEntries(paths) }
 }
 
-/** Documents change only with the program, so their name is enough. */
-const hashOf = (path: string): string =>
-  createHash('sha256').update(`1:${path}`).digest('hex').slice(0, 32).toUpperCase()
+/** Documents of built-in kinds change only with the program, so their name is enough. */
+const hashOf = (path: string, content: string): string =>
+  createHash('sha256').update(`1:${path}${content}`).digest('hex').slice(0, 32).toUpperCase()
 
 /** The document of one group version; `undefined` when it is not served. */
-export function openapiV3(groupVersion: GroupVersion): object | undefined {
-  const resources = resourcesOf(groupVersion)
+export function openapiV3(catalog: ResourceCatalog, groupVersion: GroupVersion): object | undefined {
+  const resources = catalog.of(groupVersion)
   if (resources.length === 0) return undefined
   const names = reachableTypes(resources)
-  const schemas = Object.fromEntries([...names].map((name) => [name, typeDocument(name, '#/components/schemas/')]))
+  const refs = '#/components/schemas/'
+  const builtIn = [...names].map((name): [string, object] => [name, typeDocument(name, refs)])
+  const schemas = Object.fromEntries([...builtIn, ...customTypes(resources, refs)])
   return {
     openapi: '3.0.0',
     info: { title: 'Kubernetes', version: 'v1.36.0' },
@@ -38,15 +45,15 @@ export function openapiV3(groupVersion: GroupVersion): object | undefined {
 }
 
 /** `/openapi/v2`: all types, without paths. */
-export function openapiV2(): object {
+export function openapiV2(catalog: ResourceCatalog): object {
   const { definitions } = loadSchema()
+  const refs = '#/definitions/'
+  const builtIn = Object.keys(definitions).map((name): [string, object] => [name, typeDocument(name, refs)])
   return {
     swagger: '2.0',
     info: { title: 'Kubernetes', version: 'v1.36.0' },
     paths: {},
-    definitions: Object.fromEntries(
-      Object.keys(definitions).map((name) => [name, typeDocument(name, '#/definitions/')]),
-    ),
+    definitions: Object.fromEntries([...builtIn, ...customTypes(catalog.all(), refs)]),
   }
 }
 
@@ -109,6 +116,17 @@ function operations(verbs: readonly string[], kind: Kind, methods: Record<string
   return document
 }
 
+function customTypes(resources: readonly ApiResource[], refs: string): [string, object][] {
+  return resources.flatMap((resource): [string, object][] => {
+    if (resource.custom === undefined) return []
+    const name = customTypeName(resource)
+    return [
+      [name, customType(resource, resource.custom, refs)],
+      [`${name}List`, customListType(resource, refs)],
+    ]
+  })
+}
+
 function reachableTypes(resources: readonly ApiResource[]): Set<string> {
   const { kinds, definitions } = loadSchema()
   const names = new Set<string>()
@@ -120,6 +138,9 @@ function reachableTypes(resources: readonly ApiResource[]): Set<string> {
   const visitField = (field: FieldSchema): void => {
     visit(field.ref)
     if (field.items !== undefined) visitField(field.items)
+  }
+  if (resources.some(({ custom }) => custom !== undefined)) {
+    for (const name of ['ObjectMeta', 'ListMeta']) visit(`io.k8s.apimachinery.pkg.apis.meta.v1.${name}`)
   }
   for (const { apiVersion, kind } of resources) {
     visit(kinds[`${apiVersion}/${kind}`])

@@ -1,3 +1,4 @@
+import type { CustomKind } from '../custom-resources/custom-kind.ts'
 import table from '../data/resources.json' with { type: 'json' }
 
 export type Subresource = {
@@ -8,7 +9,14 @@ export type Subresource = {
   verbs: readonly string[]
 }
 
-export type TableColumn = { name: string; type: string; format: string; priority: number }
+export type TableColumn = {
+  name: string
+  type: string
+  format: string
+  priority: number
+  /** Absent: the one in the table of descriptions. */
+  description?: string
+}
 
 /** A resource in one version, as the server serves it. */
 export type ApiResource = {
@@ -19,6 +27,8 @@ export type ApiResource = {
   plural: string
   singular: string
   kind: string
+  /** Kind of lists. @default the kind with `List` after it */
+  listKind?: string
   namespaced: boolean
   verbs: readonly string[]
   shortNames?: readonly string[]
@@ -29,6 +39,8 @@ export type ApiResource = {
   token: string
   /** `v1`, `apps/v1`. */
   apiVersion: string
+  /** Absent: the kind is built in. */
+  custom?: CustomKind
 }
 
 export type GroupVersion = { group: string; version: string }
@@ -58,21 +70,4 @@ export function findResource(groupVersion: GroupVersion, plural: string): ApiRes
 /** The resource of a token in its preferred version. */
 export function resourceByToken(token: string): ApiResource | undefined {
   return byToken.get(token)
-}
-
-/** Named groups with their versions, the preferred one first. */
-export function apiGroups(): ReadonlyMap<string, readonly string[]> {
-  const groups = new Map<string, string[]>()
-  for (const { group, version } of API_RESOURCES) {
-    if (group === '') continue
-    const versions = groups.get(group)
-    if (versions === undefined) groups.set(group, [version])
-    else if (!versions.includes(version)) versions.push(version)
-  }
-  return groups
-}
-
-/** Resources of a group version; empty when it is not served. */
-export function resourcesOf(groupVersion: GroupVersion): readonly ApiResource[] {
-  return API_RESOURCES.filter(({ group, version }) => group === groupVersion.group && version === groupVersion.version)
 }

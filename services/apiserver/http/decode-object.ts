@@ -54,6 +54,10 @@ function cannotHandle(resource: ApiResource, problem: string): ApiError {
 }
 
 function requireKind(object: KubeObject, resource: ApiResource): void {
+  if (resource.custom !== undefined) {
+    requireCustomKind(object, resource)
+    return
+  }
   const kind = object.kind || resource.kind
   const apiVersion = object.apiVersion || resource.apiVersion
   if (kind === resource.kind && apiVersion === resource.apiVersion) return
@@ -64,4 +68,18 @@ function requireKind(object: KubeObject, resource: ApiResource): void {
   throw ApiError.badRequest(
     `${kind} in version ${JSON.stringify(version)} cannot be handled as a ${resource.kind}: ${problem}`,
   )
+}
+
+/** Custom objects must say what they are. */
+function requireCustomKind(object: KubeObject, resource: ApiResource): void {
+  const { kind, apiVersion } = object
+  if (!kind) throw ApiError.badRequest(`Object 'Kind' is missing in '${JSON.stringify(object)}'`)
+  if (apiVersion !== resource.apiVersion) {
+    throw ApiError.badRequest(
+      `the API version in the data (${apiVersion ?? ''}) does not match the expected API version (${resource.apiVersion})`,
+    )
+  }
+  if (kind !== resource.kind) {
+    throw ApiError.badRequest(`the kind in the data (${kind}) does not match the expected kind (${resource.kind})`)
+  }
 }

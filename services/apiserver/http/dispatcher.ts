@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks'
 import { ApiError } from '../api-error.ts'
+import { ResourceCatalog } from '../discovery/resource-catalog.ts'
 import type { Cluster } from '../registry/cluster.ts'
 import { anonymousRefusal, hasToken } from './authenticate.ts'
 import { Exchange, asApiError } from './exchange.ts'
@@ -60,9 +61,9 @@ async function answer(exchange: Exchange, options: DispatcherOptions): Promise<v
   } else if (options.rootCluster !== undefined) {
     await answerCluster(exchange, options, { name: options.rootCluster, prefix: '' })
   } else if (isOpenPath(exchange.path)) {
-    handleMeta(exchange, { kind: 'other', path: exchange.path }, '')
+    handleMeta(exchange, { kind: 'other', path: exchange.path }, { catalog: new ResourceCatalog(), prefix: '' })
   } else {
-    exchange.send(404, '404 page not found\n', 'text/plain; charset=utf-8')
+    exchange.sendNotFound()
   }
 }
 
@@ -80,7 +81,7 @@ async function answerCluster(
   if (!hasToken(exchange, served.token) && !isOpenPath(exchange.path)) throw anonymousRefusal(exchange, route)
   if (route.kind === 'resource') {
     await handleResource(served.cluster, exchange, { route, watchSettings: options.watchSettings })
-  } else handleMeta(exchange, route, place.prefix)
+  } else handleMeta(exchange, route, { catalog: served.cluster.catalog, prefix: place.prefix })
 }
 
 function refuse(exchange: Exchange, error: unknown, log: DispatcherLog): void {

@@ -67,6 +67,11 @@ export class Exchange {
     else this.response.end(bytes)
   }
 
+  /** Says that nothing is served here, as upstream does outside the API's groups. */
+  sendNotFound(): void {
+    this.send(404, '404 page not found\n', 'text/plain; charset=utf-8')
+  }
+
   sendError(error: ApiError): void {
     const { retryAfter, status } = error
     if (this.response.headersSent) {

@@ -8,6 +8,7 @@ import { applyStrategicMergePatch } from '../patch/strategic-patch.ts'
 import { toServed, toStorage } from '../registry/conversion.ts'
 import { updateObject } from '../registry/update.ts'
 import { decodeProblems } from '../schema/decode.ts'
+import type { Gvk } from '../schema/schema.ts'
 import { APPLY_TYPE, handleApply, refuseForce } from './apply-handler.ts'
 import { bodyType, jsonErrorText, readBody } from './body.ts'
 import { storedSubresource } from './crud-handlers.ts'
@@ -27,6 +28,9 @@ const PATCHES: Readonly<Record<string, ApplyPatch>> = {
   'application/merge-patch+json': applyMergePatch,
   'application/strategic-merge-patch+json': applyStrategicMergePatch,
 }
+
+/** Strategic patches need Go types behind the kind. */
+const CUSTOM_PATCH_TYPES = ['application/json-patch+json', 'application/merge-patch+json', APPLY_TYPE]
 
 export async function handlePatch(request: ResourceRequest): Promise<void> {
   const { cluster, exchange, resource } = request
@@ -62,6 +66,10 @@ export async function readPatch(
     exchange.request.resume()
     throw ApiError.unsupportedMediaType()
   }
+  if (apply === applyStrategicMergePatch && resource.custom !== undefined) {
+    exchange.request.resume()
+    throw ApiError.unsupportedMediaType(CUSTOM_PATCH_TYPES)
+  }
   const text = String(await readBody(exchange))
   const patch = parsePatch(text, type)
   return (current) => {
@@ -89,7 +97,8 @@ function checkPatched(exchange: Exchange, resource: ApiResource, patched: KubeOb
 }
 
 /** A patch may make another kind of an object; it is then read as that kind, and refused later. */
-function kindOf(object: KubeObject, resource: ApiResource): { group: string; version: string; kind: string } {
+function kindOf(object: KubeObject, resource: ApiResource): Gvk {
+  if (resource.custom !== undefined) return resource
   const [first = '', second] = (object.apiVersion || resource.apiVersion).split('/')
   const [group, version] = second === undefined ? ['', first] : [first, second]
   return { group, version, kind: object.kind || resource.kind }

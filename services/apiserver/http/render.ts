@@ -37,9 +37,12 @@ export function sendList(
   answer: { resource: ApiResource; page: ListPage; representation: Representation },
 ): void {
   const { resource, page, representation } = answer
+  const isPlain = representation.shape === 'object'
   const metadata = {
     resourceVersion: String(page.revision),
     ...(page.continue === undefined ? {} : { continue: page.continue }),
+    // Lists of custom objects always show it.
+    ...(page.continue === undefined && resource.custom !== undefined && isPlain ? { continue: '' } : {}),
     ...(page.remaining === undefined ? {} : { remainingItemCount: page.remaining }),
   }
   const objects = (): KubeObject[] => page.items.map(({ object }) => toServed(resource, object))
@@ -75,12 +78,13 @@ function wrongShape(resource: ApiResource, found: 'a list' | 'an object'): ApiEr
 }
 
 const listHead = (resource: ApiResource): { kind: string; apiVersion: string } => ({
-  kind: `${resource.kind}List`,
+  kind: resource.listKind ?? `${resource.kind}List`,
   apiVersion: resource.apiVersion,
 })
 
 function itemText(resource: ApiResource, stored: StoredObject): string {
   const served = toServed(resource, stored.object)
+  if (resource.custom !== undefined) return served === stored.object ? stored.json : JSON.stringify(served)
   if (served === stored.object) return itemJson(stored)
   const { kind: _kind, apiVersion: _version, ...item } = served
   return JSON.stringify(item)

@@ -1,6 +1,6 @@
 import { ApiError } from '../api-error.ts'
 import type { ApiResource } from '../discovery/resources.ts'
-import { findResource } from '../discovery/resources.ts'
+import { isBuiltInGroup } from '../discovery/resource-catalog.ts'
 import type { Cluster } from '../registry/cluster.ts'
 import {
   handleCollectionDelete,
@@ -35,10 +35,13 @@ export async function handleResource(
   options: { route: ResourceRoute; watchSettings: WatchSettings },
 ): Promise<void> {
   const { route, watchSettings } = options
-  const resource = findResource(route, route.plural)
-  if (resource === undefined) throw ApiError.notServed()
-  if (!resource.namespaced && route.namespace !== undefined) throw ApiError.notServed()
-  const warning = DEPRECATED[resource.token]
+  const resource = cluster.catalog.find(route, route.plural)
+  if (resource === undefined || (!resource.namespaced && route.namespace !== undefined)) {
+    if (isBuiltInGroup(route.group)) throw ApiError.notServed()
+    exchange.sendNotFound()
+    return
+  }
+  const warning = resource.custom?.warning ?? DEPRECATED[resource.token]
   if (warning !== undefined) exchange.warn(warning)
   const { namespace, name, subresource } = route
   const request: ResourceRequest = { cluster, exchange, resource, namespace, name, subresource, watchSettings }

@@ -21,7 +21,7 @@ export function selectionOf(
   const { labelSelector, fieldSelector } = selectors
   if (labelSelector === '' && fieldSelector === '') return { namespace, matches: undefined }
   const byLabels = parseLabelSelector(labelSelector)
-  const byFields = parseFieldSelector(fieldSelector, resource.token)
+  const byFields = parseFieldSelector(fieldSelector, resource.token, resource.custom?.selectable)
   return {
     namespace,
     matches: ({ object }) => byLabels(object.metadata.labels) && byFields(toServed(resource, object)),

@@ -1,6 +1,7 @@
 import type { KubeObject } from '#libs/kube-model'
 import { cloneJson } from '#libs/kernel'
 import { ApiError } from '../api-error.ts'
+import { withValueAt } from '../custom-resources/json-path.ts'
 import type { ApiResource, Subresource } from '../discovery/resources.ts'
 import { findResource } from '../discovery/resources.ts'
 import { bindPod, evictPod } from '../registry/pods.ts'
@@ -44,7 +45,9 @@ const SCALE: ApiResource = {
 export async function handleSubresource(request: ResourceRequest): Promise<void> {
   const { resource, exchange, subresource } = request
   const known = resource.subresources?.find(({ name }) => name === subresource)
-  if (known === undefined) throw ApiError.notServed()
+  if (known === undefined) {
+    throw resource.custom === undefined ? ApiError.notServed() : ApiError.notFound(resource, request.name ?? '')
+  }
   requireVerb(known, exchange.method)
   switch (known.name) {
     case 'binding':
@@ -143,8 +146,9 @@ async function handleScale(request: ResourceRequest): Promise<void> {
   const options = parseWriteOptions(exchange, isPatch ? 'PatchOptions' : 'UpdateOptions')
   const change = isPatch ? await readPatch(exchange, SCALE) : await readScale(exchange)
   const object = updateObject(cluster, target, {
-    produce: (current) => withReplicas(current, change(scaleOf(resource, current))),
-    isPatch,
+    produce: (current) => withReplicas({ resource, current }, change(scaleOf(resource, current))),
+    // A Scale need not say which version of the object it changes.
+    isPatch: isPatch || resource.custom !== undefined,
     options,
   })
   sendObject(exchange, { code: 200, resource: SCALE, object: scaleOf(resource, object), representation })
@@ -156,7 +160,7 @@ async function readScale(exchange: ResourceRequest['exchange']): Promise<() => K
 }
 
 /** The object with the size, and the preconditions, that a Scale asks for. */
-function withReplicas(current: KubeObject, scale: KubeObject): KubeObject {
+function withReplicas(target: { resource: ApiResource; current: KubeObject }, scale: KubeObject): KubeObject {
   const { name, uid, resourceVersion } = scale.metadata
   const replicas = (scale['spec'] as { replicas?: number } | undefined)?.replicas ?? 0
   if (replicas < 0) {
@@ -168,8 +172,8 @@ function withReplicas(current: KubeObject, scale: KubeObject): KubeObject {
       },
     ])
   }
-  const object = cloneJson(current)
-  object['spec'] = { ...(object['spec'] as object), replicas }
+  const path = target.resource.custom?.scale?.specReplicasPath ?? '.spec.replicas'
+  const object = withValueAt(cloneJson(target.current), path, replicas)
   object.metadata = {
     ...object.metadata,
     name: name ?? '',

@@ -89,8 +89,14 @@ function run(request: ResourceRequest, watch: Watch): void {
     : undefined
   const stop = (): void => stream.end()
   for (const end of ends) end.addEventListener('abort', stop, { once: true })
+  const { resource } = request
+  // The kind goes with its definition.
+  const stopCatalog = cluster.catalog.onChange(() => {
+    if (cluster.catalog.find(resource, resource.plural) === undefined) stop()
+  })
   exchange.response.on('close', () => {
     unsubscribe()
+    stopCatalog()
     clearTimeout(deadline)
     clearInterval(bookmarks)
     for (const end of ends) end.removeEventListener('abort', stop)

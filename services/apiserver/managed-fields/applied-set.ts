@@ -17,7 +17,8 @@ export function appliedSet(applied: JsonObject, type: FieldSchema | undefined, s
   for (const [name, value] of Object.entries(applied)) {
     if (name === 'apiVersion' || name === 'kind') continue
     const isStatus = name === 'status'
-    if (subresource === 'status' ? !isStatus : isStatus && type !== undefined) continue
+    const isApart = isStatus && type !== undefined && type.hasPlainStatus !== true
+    if (subresource === 'status' ? !isStatus : isApart) continue
     const owned = name === 'metadata' ? ownedMetadata(value) : value
     if (name === 'metadata' && Object.keys(owned as JsonObject).length === 0) continue
     claim(childField(type, name), owned, descend(set, `f:${name}`))
@@ -54,13 +55,14 @@ function shapeProblem(field: FieldSchema | undefined, value: Json, path: readonl
     if (!Array.isArray(value)) return `${fieldPath(path)}: expected list, got ${shown(value)}`
     return listProblem(field, value, path)
   }
-  const isStruct = structOf(field.ref) !== undefined
+  const isStruct = structOf(field.ref) !== undefined || field.fields !== undefined
   if (!isStruct && field.type !== 'map') return undefined
   if (!isObject(value)) return `${fieldPath(path)}: expected map, got ${shown(value)}`
   for (const [name, item] of Object.entries(value)) {
     const child = childField(field, name)
     const childPath = [...path, `f:${name}`]
-    if (child === undefined && isStruct) return `${fieldPath(childPath)}: field not declared in schema`
+    if (child === undefined && isStruct && field.preserveUnknownFields !== true)
+      return `${fieldPath(childPath)}: field not declared in schema`
     const problem = shapeProblem(child, item, childPath)
     if (problem !== undefined) return problem
   }

@@ -4,7 +4,7 @@ import type { JsonObject, KubeObject } from '#libs/kube-model'
 import { asString, isObject } from '../schema/json-shape.ts'
 import { pruneUnknown } from '../schema/prune.ts'
 import { applyDefaults } from '../schema/defaults.ts'
-import { typeNameOf } from '../schema/schema.ts'
+import { typeOf } from '../schema/schema.ts'
 import type { FieldSchema, Gvk } from '../schema/schema.ts'
 import { appliedSet, checkApplied } from './applied-set.ts'
 import { applyConflict } from './apply-conflict.ts'
@@ -36,8 +36,7 @@ export function applyServerSide(
   options: ApplyOptions,
 ): KubeObject {
   const { gvk, manager, subresource } = options
-  const typeName = typeNameOf(gvk)
-  const type: FieldSchema | undefined = typeName === undefined ? undefined : { ref: typeName }
+  const type = typeOf(gvk)
   const configuration = withoutUnowned(applied)
   const { namespace = '', name = '' } = applied.metadata
   const groupVersion = gvk.group === '' ? `/${gvk.version}` : `${gvk.group}/${gvk.version}`

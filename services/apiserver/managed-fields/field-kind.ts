@@ -16,6 +16,7 @@ export function kindOf(field: FieldSchema | undefined, value: Json | undefined):
   if (!isObject(value)) return 'leaf'
   if (field === undefined) return 'object'
   if (field.mapType === 'atomic') return 'leaf'
+  if (field.fields !== undefined || field.preserveUnknownFields === true) return 'object'
   if (field.ref === undefined) return field.type === 'map' ? 'object' : 'leaf'
   const definition = loadSchema().definitions[field.ref]
   return definition?.fields !== undefined && definition.mapType !== 'atomic' ? 'object' : 'leaf'
@@ -24,6 +25,7 @@ export function kindOf(field: FieldSchema | undefined, value: Json | undefined):
 /** The schema of a field of an object that is described by `field`. */
 export function childField(field: FieldSchema | undefined, name: string): FieldSchema | undefined {
   if (field === undefined) return undefined
+  if (field.fields !== undefined) return Object.hasOwn(field.fields, name) ? field.fields[name] : undefined
   if (field.ref === undefined) return field.items
   return structOf(field.ref) === undefined ? undefined : fieldOf(field.ref, name)
 }

@@ -2,8 +2,8 @@ import type { JsonObject, KubeObject } from '#libs/kube-model'
 
 import { isObject } from '../schema/json-shape.ts'
 import { fillStructs } from '../schema/fill.ts'
-import { typeNameOf } from '../schema/schema.ts'
-import type { FieldSchema, Gvk } from '../schema/schema.ts'
+import { typeOf } from '../schema/schema.ts'
+import type { Gvk } from '../schema/schema.ts'
 import { compareObjects } from './compare.ts'
 import type { Comparison } from './compare.ts'
 import { isEmptySet, subtractFields, unionFields } from './field-set.ts'
@@ -16,6 +16,8 @@ export type Writer = {
   /** RFC 3339 in whole seconds. */
   time: string
   apiVersion: string
+  /** The custom kind of the object; absent for built-in ones. */
+  custom?: Gvk['custom']
 }
 
 /**
@@ -29,13 +31,14 @@ export function trackManagedFields(next: KubeObject, previous: KubeObject | unde
   if (previous !== undefined && isReset) return
   const known = previous?.metadata.managedFields ?? []
   if (previous !== undefined && known.length === 0) return
-  const gvk = gvkOf(next)
-  const typeName = typeNameOf(gvk)
-  const type: FieldSchema | undefined = typeName === undefined ? undefined : { ref: typeName }
+  const { custom } = writer
+  const gvk: Gvk = custom === undefined ? gvkOf(next) : { ...gvkOf(next), custom }
+  const type = typeOf(gvk)
   const base = (previous as JsonObject | undefined) ?? blankObject(gvk)
   const comparison = compareObjects(base, next as JsonObject, type)
   // What a client says about the status here is not stored.
-  if (typeName !== undefined && writer.subresource === undefined) comparison.changed.children.delete('f:status')
+  if (type !== undefined && type.hasPlainStatus !== true && writer.subresource === undefined)
+    comparison.changed.children.delete('f:status')
   const entries = applyComparison(known, comparison, writer)
   if (entries.length > 0) next.metadata.managedFields = entries
 }

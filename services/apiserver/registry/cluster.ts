@@ -1,4 +1,5 @@
 import type { Clock } from '#libs/kernel'
+import type { ResourceCatalog } from '../discovery/resource-catalog.ts'
 import type { ClusterStore } from '../storage/store.ts'
 import type { ServiceNetwork } from './service-network.ts'
 
@@ -11,6 +12,8 @@ export type Cluster = {
   /** A number in [0, 1), for generated names. */
   readonly random: () => number
   readonly network: ServiceNetwork
+  /** What it serves. */
+  readonly catalog: ResourceCatalog
   /** Aborts when the cluster closes. Absent: it never does. */
   readonly closing?: AbortSignal
 }

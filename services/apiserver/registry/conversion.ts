@@ -16,8 +16,12 @@ const EVENT_FIELDS: readonly (readonly [core: string, named: string])[] = [
   ['count', 'deprecatedCount'],
 ]
 
-/** The resource whose objects are stored when this one is written. */
+/**
+ * The resource whose objects are stored when this one is written. Custom ones are stored as they were written: their
+ * versions differ in nothing but the name.
+ */
 export function storageResource(resource: ApiResource): ApiResource {
+  if (resource.custom !== undefined) return resource
   return resourceByToken(STORED_AS[resource.token] ?? resource.token) ?? resource
 }
 
@@ -33,7 +37,8 @@ export function toStorage(resource: ApiResource, object: KubeObject): KubeObject
 
 function convert(resource: ApiResource, object: KubeObject, side: { from: 0 | 1; to: 0 | 1 }): KubeObject {
   if (object.apiVersion === resource.apiVersion && object.kind === resource.kind) return object
-  if (object.kind !== 'Event') return { ...object, apiVersion: resource.apiVersion, kind: resource.kind }
+  if (object.kind !== 'Event' || resource.custom !== undefined)
+    return { ...object, apiVersion: resource.apiVersion, kind: resource.kind }
   const names = new Map(EVENT_FIELDS.map((pair) => [pair[side.from], pair[side.to]]))
   // The view of the named group leaves out what the core group shows empty.
   const shown = Object.entries(object).filter(([, value]) => side.to === 0 || value !== '')

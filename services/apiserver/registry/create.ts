@@ -29,6 +29,9 @@ export function createObject(
   const { resource, namespace } = target
   const { object, options } = request
   const { store } = cluster
+  if (resource.custom?.isTerminating === true) {
+    throw ApiError.terminatingKind(resource)
+  }
   initializeMetadata(cluster, target, object)
   pruneUnknown(resource, object)
   applyDefaults(resource, object)
@@ -39,8 +42,9 @@ export function createObject(
       operation: 'Update',
       time: timestamp(cluster),
       apiVersion: resource.apiVersion,
+      custom: resource.custom,
     })
-  const strategy = strategyFor(resource.token)
+  const strategy = resource.custom?.strategy ?? strategyFor(resource.token)
   const name = object.metadata.name ?? ''
   if (resource.namespaced) requireActiveNamespace(cluster, { resource, namespace, name: askedName(object) })
   strategy.prepareCreate(object, strategyContext(cluster))

@@ -2,6 +2,8 @@ import { cloneJson } from '#libs/kernel'
 import type { KubeObject } from '#libs/kube-model'
 import { ApiError } from '../api-error.ts'
 import type { DeleteOptions } from '../cluster-api.ts'
+import { CLEANUP_FINALIZER, DEFINITIONS, withCondition } from '../custom-resources/definition.ts'
+import type { Definition } from '../custom-resources/definition.ts'
 import type { ApiResource } from '../discovery/resources.ts'
 import type { StoredObject } from '../storage/stored-object.ts'
 import type { Cluster } from './cluster.ts'
@@ -35,6 +37,7 @@ export function deleteObject(cluster: Cluster, target: ObjectTarget, request: De
     requireMortalNamespace(target.name)
     return terminateNamespace(cluster, stored, request)
   }
+  if (target.resource.token === DEFINITIONS) return terminateDefinition(cluster, stored, request)
   const finalizers = finalizersAfter(stored.object.metadata.finalizers ?? [], request)
   const isFirst = stored.object.metadata.deletionTimestamp === undefined
   const graceSeconds = graceOf(target.resource, stored.object, request)
@@ -135,6 +138,24 @@ function terminateNamespace(cluster: Cluster, stored: StoredObject, request: Del
   const object = cloneJson(stored.object)
   object.metadata.deletionTimestamp = timeText(cluster.clock.now())
   object['status'] = { ...(object['status'] as object | undefined), phase: 'Terminating' }
+  return { object: write(cluster, stored, { type: 'MODIFIED', object, request }), isGone: false }
+}
+
+/** A definition is only marked: its controller deletes its objects and then takes the finalizer off. */
+function terminateDefinition(cluster: Cluster, stored: StoredObject, request: DeleteRequest): DeleteResult {
+  const object = cloneJson(stored.object) as Definition
+  if (object.metadata.deletionTimestamp !== undefined) return { object: stored.object, isGone: false }
+  const now = timeText(cluster.clock.now())
+  object.metadata.deletionTimestamp = now
+  const finalizers = finalizersAfter(object.metadata.finalizers ?? [], request)
+  object.metadata.finalizers = [...new Set([...finalizers, CLEANUP_FINALIZER])]
+  const terminating = {
+    type: 'Terminating',
+    status: 'True',
+    reason: 'InstanceDeletionPending',
+    message: 'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon',
+  } as const
+  object.status = { ...object.status, conditions: withCondition(object.status?.conditions, terminating, now) }
   return { object: write(cluster, stored, { type: 'MODIFIED', object, request }), isGone: false }
 }
 

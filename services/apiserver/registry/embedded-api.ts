@@ -2,7 +2,6 @@ import { cloneJson } from '#libs/kernel'
 import { ApiError } from '../api-error.ts'
 import type { ClusterApi, ClusterEvent, DeleteOptions } from '../cluster-api.ts'
 import type { ApiResource } from '../discovery/resources.ts'
-import { resourceByToken } from '../discovery/resources.ts'
 import { parseLabelSelector } from '../selectors/label-selector.ts'
 import type { Cluster } from './cluster.ts'
 import { createObject } from './create.ts'
@@ -13,9 +12,9 @@ import { updateObject } from './update.ts'
 const MANAGER = 'kube-controller-manager'
 
 /** The port for controllers in this process. `close` stops all subscriptions. */
-export function createEmbeddedApi(cluster: Cluster): ClusterApi & { close(): void } {
+export function createEmbeddedApi(cluster: Cluster, manager = MANAGER): ClusterApi & { close(): void } {
   const { store } = cluster
-  const options = { manager: MANAGER }
+  const options = { manager }
   const stops = new Set<() => void>()
   const events = new EventQueue()
   return {
@@ -30,11 +29,11 @@ export function createEmbeddedApi(cluster: Cluster): ClusterApi & { close(): voi
       return stored === undefined ? undefined : cloneJson(stored.object)
     },
     create: (token, namespace, object) => {
-      const resource = requireResource(token)
+      const resource = requireResource(cluster, token)
       return createObject(cluster, { resource, namespace: namespace ?? '' }, { object: cloneJson(object), options })
     },
     update: (token, object, { subresource } = {}) => {
-      const resource = requireResource(token)
+      const resource = requireResource(cluster, token)
       const { name = '', namespace = '' } = object.metadata
       return updateObject(
         cluster,
@@ -43,7 +42,7 @@ export function createEmbeddedApi(cluster: Cluster): ClusterApi & { close(): voi
       )
     },
     delete: (token, namespace, name, request: DeleteOptions = {}) => {
-      const resource = requireResource(token)
+      const resource = requireResource(cluster, token)
       deleteObject(cluster, { resource, namespace: namespace ?? '', name }, request)
     },
     subscribe: (token, listener) => {
@@ -69,8 +68,8 @@ export function createEmbeddedApi(cluster: Cluster): ClusterApi & { close(): voi
   }
 }
 
-function requireResource(token: string): ApiResource {
-  const resource = resourceByToken(token)
+function requireResource(cluster: Cluster, token: string): ApiResource {
+  const resource = cluster.catalog.byToken(token)
   if (resource === undefined) throw ApiError.notServed()
   return resource
 }

@@ -1,16 +1,17 @@
 import type { KubeObject } from '#libs/kube-model'
+import { valuesAt } from '../custom-resources/json-path.ts'
 import type { ApiResource } from '../discovery/resources.ts'
 
 type Scalable = {
-  spec?: { replicas?: number; selector?: { matchLabels?: Record<string, string> } | Record<string, string> }
+  spec?: { replicas?: number; selector?: { matchLabels?: Record<string, string> } | Record<string, string> | string }
   status?: { replicas?: number }
 }
 
 /** The `scale` view of a workload. */
 export function scaleOf(resource: ApiResource, object: KubeObject): KubeObject {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata
-  const { spec, status } = object as unknown as Scalable
-  const selector = selectorText(resource, spec?.selector)
+  const { spec, status } = scalable(resource, object)
+  const selector = typeof spec?.selector === 'string' ? spec.selector : selectorText(resource, spec?.selector)
   return {
     kind: 'Scale',
     apiVersion: 'autoscaling/v1',
@@ -23,6 +24,21 @@ export function scaleOf(resource: ApiResource, object: KubeObject): KubeObject {
     },
     spec: spec?.replicas ? { replicas: spec.replicas } : {},
     status: { replicas: status?.replicas ?? 0, ...(selector === '' ? {} : { selector }) },
+  }
+}
+
+/** Custom kinds say where their numbers are. */
+function scalable(resource: ApiResource, object: KubeObject): Scalable {
+  const paths = resource.custom?.scale
+  if (paths === undefined) return object as unknown as Scalable
+  const number = (path: string): number => {
+    const [value] = valuesAt(path, object)
+    return typeof value === 'number' ? value : 0
+  }
+  const [selector] = paths.labelSelectorPath === undefined ? [] : valuesAt(paths.labelSelectorPath, object)
+  return {
+    spec: { replicas: number(paths.specReplicasPath), selector: typeof selector === 'string' ? selector : '' },
+    status: { replicas: number(paths.statusReplicasPath) },
   }
 }
 

@@ -1,4 +1,5 @@
 import type { KubeObject } from '#libs/kube-model'
+import { ResourceCatalog } from '../discovery/resource-catalog.ts'
 import { ClusterStore } from '../storage/store.ts'
 import { bootstrapCluster } from './bootstrap.ts'
 import type { Cluster } from './cluster.ts'
@@ -19,6 +20,7 @@ export function createTestCluster(options: ServiceNetworkOptions & { now?: numbe
     newUid: () => `00000000-0000-4000-8000-${String((count += 1)).padStart(12, '0')}`,
     random: () => 0.5,
     network: new ServiceNetwork(store, options),
+    catalog: new ResourceCatalog(),
   }
   const api = createEmbeddedApi(cluster)
   bootstrapCluster(cluster, api, 443)

@@ -1,6 +1,7 @@
 import { cloneJson, jsonEqual } from '#libs/kernel'
 import type { KubeObject } from '#libs/kube-model'
 import { ApiError } from '../api-error.ts'
+import type { FieldProblem } from '../api-error.ts'
 import type { ApiResource } from '../discovery/resources.ts'
 import { trackManagedFields } from '../managed-fields/index.ts'
 import { applyDefaults } from '../schema/defaults.ts'
@@ -52,7 +53,7 @@ export function updateObject(cluster: Cluster, target: ObjectTarget, request: Up
   applyDefaults(resource, next)
   const part = request.subresource
   const isOwnPart = part === 'ephemeralcontainers' || part === 'resize'
-  const strategy = strategyFor(isOwnPart ? `${resource.token}/${part}` : resource.token)
+  const strategy = resource.custom?.strategy ?? strategyFor(isOwnPart ? `${resource.token}/${part}` : resource.token)
   if (request.subresource === 'status') strategy.prepareStatusUpdate(next, previous)
   else if (request.subresource === 'finalize') keepAllButFinalizers(next, previous)
   else strategy.prepareUpdate(next, previous, strategyContext(cluster))
@@ -65,6 +66,7 @@ export function updateObject(cluster: Cluster, target: ObjectTarget, request: Up
       ...(request.subresource === undefined ? {} : { subresource: request.subresource }),
       time: timestamp(cluster),
       apiVersion: resource.apiVersion,
+      custom: resource.custom,
     })
   next.metadata.resourceVersion = previous.metadata.resourceVersion ?? ''
   if (isUnchanged(next, previous)) return previous
@@ -109,11 +111,24 @@ function checkPreconditions(
   const { uid, resourceVersion } = next.metadata
   const stored = previous.metadata
   if (!isPatch && uid && uid !== stored.uid) throw uidConflict(target, uid, stored.uid ?? '')
-  if (!resourceVersion || resourceVersion === '0') return
+  if (!resourceVersion || resourceVersion === '0') {
+    if (!isPatch && target.resource.custom !== undefined) throw versionMissing(target)
+    return
+  }
   if (!/^\d+$/.test(resourceVersion)) {
     throw ApiError.internal(`strconv.ParseUint: parsing ${JSON.stringify(resourceVersion)}: invalid syntax`)
   }
   if (resourceVersion !== stored.resourceVersion) throw ApiError.staleVersion(target.resource, target.name)
+}
+
+/** Custom resources cannot be overwritten unseen. */
+function versionMissing({ resource, name }: ObjectTarget): ApiError {
+  const problem: FieldProblem = {
+    reason: 'FieldValueInvalid',
+    field: 'metadata.resourceVersion',
+    message: 'Invalid value: 0: must be specified for an update',
+  }
+  return ApiError.invalid({ group: resource.group, kind: resource.plural }, name, [problem])
 }
 
 /** The message of etcd's precondition, which clients see as it is. */

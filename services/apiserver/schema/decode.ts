@@ -1,5 +1,6 @@
 import type { Json, JsonObject, KubeObject } from '#libs/kube-model'
 
+import { unknownFields } from '../custom-resources/prune-custom.ts'
 import { isObject } from './json-shape.ts'
 import { parseQuantity } from './quantity.ts'
 import { fieldOf, shortName, structOf, typeNameOf, WELL_KNOWN } from './schema.ts'
@@ -23,9 +24,16 @@ type Place = {
   owner: string
 }
 
-/** Compares an object with its kind; nothing is changed. Kinds that are not built in have no problems. */
+/** Compares an object with its kind; nothing is changed. Kinds that are not known have no problems. */
 export function decodeProblems(gvk: Gvk, object: KubeObject | JsonObject): DecodeProblems {
   const problems: DecodeProblems = { unknown: [], typeErrors: [] }
+  if (gvk.custom !== undefined) {
+    const { metadata } = object as JsonObject
+    const place = { path: 'metadata', fieldPath: 'metadata', owner: gvk.kind }
+    if (metadata !== undefined) readValue({ ref: WELL_KNOWN.objectMeta }, metadata, place, problems)
+    problems.unknown.push(...unknownFields(gvk.custom.schema, object as JsonObject))
+    return problems
+  }
   const typeName = typeNameOf(gvk)
   if (typeName !== undefined) {
     readStruct(typeName, object as JsonObject, { path: '', fieldPath: '', owner: shortName(typeName) }, problems)

@@ -1,5 +1,6 @@
 import type { JsonObject, KubeObject } from '#libs/kube-model'
 
+import { defaultCustom } from '../custom-resources/default-custom.ts'
 import { CONFIG_DEFAULTS } from './config-defaults.ts'
 import { fillStructs } from './fill.ts'
 import { isObject } from './json-shape.ts'
@@ -25,6 +26,10 @@ const DEFAULTERS: Record<string, Defaulter> = {
  * server computes. What depends on the rest of the cluster, or on the object being new, is the strategy's.
  */
 export function applyDefaults(gvk: Gvk, object: KubeObject | JsonObject): void {
+  if (gvk.custom !== undefined) {
+    defaultCustom(gvk.custom.schema, object as JsonObject)
+    return
+  }
   fillStructs(gvk, object)
   if (Object.hasOwn(DEFAULTERS, gvk.kind)) DEFAULTERS[gvk.kind]?.(object as JsonObject)
 }

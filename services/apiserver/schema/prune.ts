@@ -1,5 +1,6 @@
 import type { Json, JsonObject, KubeObject } from '#libs/kube-model'
 
+import { pruneCustom } from '../custom-resources/prune-custom.ts'
 import { isObject } from './json-shape.ts'
 import { canonicalQuantity } from './quantity.ts'
 import { fieldOf, loadSchema, shortName, structOf, typeNameOf, WELL_KNOWN } from './schema.ts'
@@ -7,11 +8,20 @@ import type { FieldSchema, Gvk } from './schema.ts'
 import { canonicalMicroTime, canonicalTime } from './time.ts'
 import { dropsZero } from './zero-values.ts'
 
+const FREE_FORM = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSON'
+
 /**
- * Brings an object of a built-in kind into the form in which a server stores it, in place: unknown fields, nulls and
- * empty values that carry no meaning go; quantities and times become canonical. Other kinds are left as they are.
+ * Brings an object into the form in which a server stores it, in place: unknown fields, nulls and empty values that
+ * carry no meaning go; quantities and times become canonical. Of custom kinds the unknown fields go; kinds that are not
+ * known are left as they are.
  */
 export function pruneUnknown(gvk: Gvk, object: KubeObject | JsonObject): void {
+  if (gvk.custom !== undefined) {
+    pruneCustom(gvk.custom.schema, object as JsonObject)
+    const { metadata } = object as JsonObject
+    if (isObject(metadata)) pruneStruct(WELL_KNOWN.objectMeta, metadata)
+    return
+  }
   const typeName = typeNameOf(gvk)
   if (typeName !== undefined) pruneStruct(typeName, object as JsonObject)
 }
@@ -33,6 +43,8 @@ function pruneStruct(typeName: string, object: JsonObject): void {
 }
 
 function isEmpty(value: Json, field: FieldSchema, typeShortName: string, key: string): boolean {
+  // Free-form values, such as the default in a schema, mean what they say.
+  if (field.ref === FREE_FORM) return false
   if (Array.isArray(value)) return value.length === 0
   if (isObject(value)) return field.type === 'map' && Object.keys(value).length === 0
   if (value === '' || value === 0 || value === false) {

@@ -2,14 +2,18 @@ import { readFileSync } from 'node:fs'
 
 import type { Json, ResourceInfo } from '#libs/kube-model'
 
-/** Group, version and kind of an object; any `ResourceInfo` will do. */
-export type Gvk = Pick<ResourceInfo, 'group' | 'version' | 'kind'>
+import type { CustomKind } from '../custom-resources/custom-kind.ts'
+
+/** Group, version and kind of an object; any `ResourceInfo` will do. `custom`: the kind is not built in. */
+export type Gvk = Pick<ResourceInfo, 'group' | 'version' | 'kind'> & { custom?: CustomKind }
 
 /** One field of a type, as the API's published schema describes it. */
 export type FieldSchema = {
   type?: string
   /** Name of the definition that describes the value. */
   ref?: string
+  /** Fields of a structure that has no name, as custom kinds have them. */
+  fields?: Record<string, FieldSchema>
   items?: FieldSchema
   format?: string
   default?: Json
@@ -21,6 +25,8 @@ export type FieldSchema = {
   patchMergeKey?: string
   preserveUnknownFields?: boolean
   intOrString?: boolean
+  /** Of a whole custom kind: its status is a field like others. */
+  hasPlainStatus?: boolean
 }
 
 /** A definition: a structure with `fields`, or a scalar such as Quantity without. */
@@ -50,6 +56,13 @@ export function loadSchema(): Schema {
 export function typeNameOf(gvk: Gvk): string | undefined {
   const key = gvk.group === '' ? `${gvk.version}/${gvk.kind}` : `${gvk.group}/${gvk.version}/${gvk.kind}`
   return loadSchema().kinds[key]
+}
+
+/** The type of a whole kind; `undefined` when nothing is known of it. */
+export function typeOf(gvk: Gvk): FieldSchema | undefined {
+  if (gvk.custom !== undefined) return gvk.custom.type
+  const typeName = typeNameOf(gvk)
+  return typeName === undefined ? undefined : { ref: typeName }
 }
 
 /** The structure that a definition describes; `undefined` for scalars, free-form values and unknown names. */

@@ -34,6 +34,8 @@ const DROPPED_BOOLEANS = new Set([
   'publishNotReadyAddresses',
   'sslEnabled',
   'paused',
+  'deprecated',
+  'preserveUnknownFields',
 ])
 
 const DROPPED_NUMBERS = new Set([

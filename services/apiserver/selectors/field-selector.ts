@@ -74,24 +74,32 @@ const META_FIELDS: Record<string, FieldReader> = {
 /**
  * Parses a field selector of a request, such as `spec.nodeName=n,status.phase!=Failed`; empty text selects everything.
  * Throws 400 for fields that the resource does not offer.
+ * @param customFields paths that a custom kind offers
  */
-export function parseFieldSelector(selector: string, resourceToken: string): ObjectPredicate {
-  const terms = splitTerms(selector).map((term) => parseTerm(term, selector, resourceToken))
+export function parseFieldSelector(
+  selector: string,
+  resourceToken: string,
+  customFields?: readonly string[],
+): ObjectPredicate {
+  const fields = customFields === undefined ? FIELDS[resourceToken] : customReaders(customFields)
+  const terms = splitTerms(selector).map((term) => parseTerm(term, selector, fields))
   if (terms.length === 0) return () => true
   return (object) => terms.every((matches) => matches(object))
 }
 
-function parseTerm(term: string, selector: string, resourceToken: string): ObjectPredicate {
+const customReaders = (fields: readonly string[]): Record<string, FieldReader> =>
+  Object.fromEntries(fields.map((field) => [field, path(...field.split('.'))]))
+
+function parseTerm(term: string, selector: string, fields: Record<string, FieldReader> | undefined): ObjectPredicate {
   const match = /^((?:[^=!\\]|\\.)*?)(!=|==|=)(.*)$/s.exec(term)
   if (match === null) throw ApiError.badRequest(`invalid selector: '${selector}'; can't understand '${term}'`)
   const [, label = '', operator, escaped = ''] = match
-  const read = readerOf(label, resourceToken)
+  const read = readerOf(label, fields)
   const value = escaped.replaceAll(/\\([\\,=])/g, '$1')
   return operator === '!=' ? (object) => read(object) !== value : (object) => read(object) === value
 }
 
-function readerOf(label: string, resourceToken: string): FieldReader {
-  const own = FIELDS[resourceToken]
+function readerOf(label: string, own: Record<string, FieldReader> | undefined): FieldReader {
   const reader = META_FIELDS[label] ?? own?.[label]
   if (reader !== undefined) return reader
   throw ApiError.badRequest(

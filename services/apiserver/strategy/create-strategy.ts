@@ -50,7 +50,9 @@ function validate(input: {
   const { object, previous, rules } = input
   const metadata =
     previous !== undefined && sameMetadata(object, previous) ? [] : validateMetadata(object, input.nameProblems)
-  if (previous === undefined) return [...metadata, ...(rules.validate?.(object) ?? [])]
+  if (previous === undefined) {
+    return [...metadata, ...(rules.validateCreate?.(object) ?? []), ...(rules.validate?.(object) ?? [])]
+  }
   const change = [...metadata, ...metadata, ...validateMetadataUpdate(object, previous)]
   const own = sameContent(object, previous)
     ? []

@@ -1,3 +1,5 @@
+import { DEFINITIONS } from '../custom-resources/definition.ts'
+import { DEFINITION_RULES } from '../custom-resources/definition-rules.ts'
 import { resourceByToken } from '../discovery/resources.ts'
 import {
   CLAIM_RULES,
@@ -69,7 +71,7 @@ const RULES: Record<string, KindRules> = {
   'clusterrolebindings.rbac.authorization.k8s.io': ROLE_BINDING_RULES,
   'priorityclasses.scheduling.k8s.io': PRIORITY_CLASS_RULES,
   'storageclasses.storage.k8s.io': STORAGE_CLASS_RULES,
-  'customresourcedefinitions.apiextensions.k8s.io': COUNTED,
+  [DEFINITIONS]: DEFINITION_RULES,
   'flowschemas.flowcontrol.apiserver.k8s.io': COUNTED,
   'prioritylevelconfigurations.flowcontrol.apiserver.k8s.io': COUNTED,
   'mutatingwebhookconfigurations.admissionregistration.k8s.io': COUNTED,

@@ -52,6 +52,8 @@ export type KindRules = {
   prepareCreate?: (object: KubeObject, context: StrategyContext) => void
   prepareUpdate?: (next: KubeObject, previous: KubeObject, context: StrategyContext) => void
   prepareStatusUpdate?: (next: KubeObject, previous: KubeObject) => void
+  /** Problems of a new object only, before those of the object itself. */
+  validateCreate?: (object: KubeObject) => FieldProblem[]
   /** Problems of the object itself, on create and on every change of it. */
   validate?: (object: KubeObject) => FieldProblem[]
   /** Problems of a change, after those of the object. */

@@ -38,7 +38,7 @@ const DEFAULT_COLUMNS: readonly TableColumn[] = [
 /** Objects of one resource as a Table, with the columns and cells that `kubectl get` shows. */
 export function toTable(resource: ApiResource, objects: readonly KubeObject[], options: TableOptions): Table {
   const columns = resource.columns ?? DEFAULT_COLUMNS
-  const cells = CELLS[resource.token] ?? plainCells(columns)
+  const cells = resource.custom?.cells ?? CELLS[resource.token] ?? plainCells(columns)
   const now = options.now ?? Date.now()
   return {
     kind: 'Table',
@@ -48,7 +48,7 @@ export function toTable(resource: ApiResource, objects: readonly KubeObject[], o
       name: column.name,
       type: column.type,
       format: column.format,
-      description: columnDescription(resource.token, column.name),
+      description: column.description ?? columnDescription(resource.token, column.name),
       priority: column.priority,
     })),
     rows: objects.map((object) => ({

@@ -3,7 +3,7 @@ import { systemClock } from '#libs/kernel'
 import type { KubeObject } from '#libs/kube-model'
 import { onTestFinished } from 'vitest'
 import type { ClusterApi } from '../../cluster-api.ts'
-import { API_RESOURCES } from '../../discovery/resources.ts'
+import { ResourceCatalog } from '../../discovery/resource-catalog.ts'
 import { bootstrapCluster } from '../../registry/bootstrap.ts'
 import { createEmbeddedApi } from '../../registry/embedded-api.ts'
 import { bindPod } from '../../registry/pods.ts'
@@ -21,12 +21,13 @@ export type TestCluster = ClusterApi & {
 export function startTestCluster(options: { caCertificate?: string } = {}): TestCluster {
   const store = new ClusterStore({ file: ':memory:' })
   const network = new ServiceNetwork(store, {})
-  const cluster = { name: 'test', store, network, clock: systemClock, newUid: randomUUID, random: Math.random }
+  const catalog = new ResourceCatalog()
+  const cluster = { name: 'test', store, network, catalog, clock: systemClock, newUid: randomUUID, random: Math.random }
   const api = createEmbeddedApi(cluster)
   bootstrapCluster(cluster, api, 443)
   const warnings: object[] = []
   const log = { debug: () => {}, warn: (fields: object) => void warnings.push(fields) }
-  const controllers = startControllers(api, { clock: systemClock, log, resources: API_RESOURCES, ...options })
+  const controllers = startControllers(api, { clock: systemClock, log, resources: catalog, ...options })
   onTestFinished(() => {
     controllers.close()
     api.close()
