@@ -1,0 +1,192 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Registry } from 'prom-client'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { Intent, LoggedOutcome } from '#libs/events'
+import { createManualClock } from '#libs/kube/testing'
+import type { KubeObject, ObjectKey, ObjectRef } from '#libs/kube-model'
+import { type DecisionKey, Projection } from '#libs/projection'
+import { LogOfChanges } from '#libs/projection/testing'
+import { createLogger } from '#libs/telemetry'
+import { TENANT, objectOf, podOf } from '#libs/translation/testing'
+import { createVault } from '#libs/vault'
+import { KeyDecider } from './key-decider.ts'
+import { createTranslatorMetrics } from './metrics.ts'
+
+const vault = createVault({ active: 'k1', keys: new Map([['k1', Buffer.alloc(32, 7)]]) })
+const cause = { seq: 1, observedAt: 1, loggedAt: 2, traceparent: '00-a-b-00' }
+const web: ObjectRef = { resource: 'pods', namespace: 'default', name: 'web' }
+const token: ObjectRef = { resource: 'secrets', namespace: 'default', name: 'token' }
+const keyOf = (ref: ObjectRef): DecisionKey => ({ tenant: TENANT.name, ref })
+const virtual = (ref: ObjectRef): ObjectKey => ({ tenant: TENANT.name, side: 'virtual', ...ref })
+const pod = podOf('web', { metadata: { uid: 'v1' } })
+const podWithSecret = podOf('web', {
+  metadata: { uid: 'v1' },
+  spec: { containers: [{ name: 'main', image: 'x', envFrom: [{ secretRef: { name: 'token' } }] }] },
+})
+const secret = objectOf('Secret', 'token', { data: { password: 'aGVsbG8=' }, metadata: { uid: 's1' } })
+
+let folder: string
+let projection: Projection
+let decider: KeyDecider
+let registry: Registry
+let log: LogOfChanges
+const clock = createManualClock()
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'causeway-decider-'))
+  log = new LogOfChanges()
+  open(vault)
+  projection.bindTenant(TENANT.name, 't1')
+})
+
+afterEach(() => {
+  projection.close()
+  rmSync(folder, { recursive: true })
+})
+
+function open(key: typeof vault): void {
+  registry = new Registry()
+  projection = new Projection({
+    path: join(folder, 'p.sqlite'),
+    vault: key,
+    hostNamespaceOf: () => TENANT.hostNamespace,
+  })
+  decider = new KeyDecider({
+    fence: 1,
+    projection,
+    vault: key,
+    clock,
+    random: () => 0,
+    logger: createLogger({ service: 'test', level: 'silent' }),
+    metrics: createTranslatorMetrics(registry),
+    tenant: (name) => (name === TENANT.name ? TENANT : undefined),
+  })
+}
+
+const fold = (ref: ObjectRef, object: KubeObject): void => {
+  projection.fold(log.change('ADDED', virtual(ref), object))
+}
+
+function outcomeOf(intent: Intent, of: Partial<LoggedOutcome>): LoggedOutcome {
+  const { target, source, write, causeSeq, fence, attempt } = intent
+  const stages = { observedAt: 0, loggedAt: 0, decidedAt: 0, intentAt: 0, startedAt: 0, finishedAt: 0 }
+  const position = { seq: 5, storedAt: 6, partition: 0 }
+  return {
+    intentId: intent.id,
+    target,
+    source,
+    op: write.op,
+    result: 'done',
+    causeSeq,
+    fence,
+    attempt,
+    stages,
+    ...position,
+    ...of,
+  }
+}
+
+function decideOne(ref: ObjectRef): Intent {
+  const [intent] = decider.decide(keyOf(ref), cause)
+  if (intent === undefined) throw new Error('nothing was decided')
+  return intent
+}
+
+test('what is created on the host carries the trace of the change that led to it', () => {
+  fold(web, pod)
+  expect(decideOne(web).write).toMatchObject({
+    op: 'create',
+    body: { metadata: { annotations: { 'causeway.dev/trace': cause.traceparent } } },
+  })
+})
+
+test('no intent shows what is in a Secret', () => {
+  fold(web, podWithSecret)
+  fold(token, vault.seal(virtual(token), secret))
+  const intent = decideOne(token)
+  expect(intent.write.op).toBe('create')
+  expect(JSON.stringify(intent)).not.toContain('aGVsbG8=')
+})
+
+test('a tenant that is not registered is not decided about', () => {
+  projection.fold(log.change('ADDED', { ...virtual(web), tenant: 'other' }, pod))
+  expect(decider.decide({ tenant: 'other', ref: web }, cause)).toEqual([])
+})
+
+test('an object that cannot be decided about is counted, noted and left alone for a while', async () => {
+  fold(web, podWithSecret)
+  fold(token, vault.seal(virtual(token), secret))
+  const issued = decideOne(token)
+  decider.settle(outcomeOf(issued, { result: 'conflict' }), cause)
+  projection.close()
+  open(createVault({ active: 'k9', keys: new Map([['k9', Buffer.alloc(32, 1)]]) }))
+  clock.advance(60_000)
+  expect(projection.pending.due(clock.now(), 10)).toEqual([keyOf(token)])
+  expect(decider.decide(keyOf(token), cause)).toEqual([])
+  expect(await registry.metrics()).toContain('causeway_translator_poison_total{stage="decide"} 1')
+  expect(projection.pending.parkedByReason()).toEqual([{ reason: 'PoisonMessage', count: 1 }])
+  expect(projection.pending.nextDue()).toBeGreaterThan(clock.now())
+})
+
+test('an intent that the log will never take is parked, and tried again later', () => {
+  fold(web, pod)
+  const intent = decideOne(web)
+  decider.refused(intent, 'it is too large')
+  expect(projection.pending.of(keyOf(web))).toMatchObject([
+    { state: 'parked', reason: 'PoisonMessage', message: 'it is too large' },
+  ])
+  expect(decider.decide(keyOf(web), cause)).toEqual([])
+  clock.advance(600_000)
+  expect(decider.decide(keyOf(web), cause)).toMatchObject([{ attempt: 1 }])
+})
+
+test('an intent that nobody has an answer to is issued again, under another id', () => {
+  fold(web, pod)
+  const first = decideOne(web)
+  clock.advance(119_000)
+  expect(decider.decide(keyOf(web), cause)).toEqual([])
+  clock.advance(1_000)
+  const [second] = decider.decide(keyOf(web), cause)
+  expect(second).toMatchObject({ target: first.target, attempt: 1 })
+  expect(second?.id).not.toBe(first.id)
+  // The answer to the first comes late: it says nothing of the second.
+  expect(decider.settle(outcomeOf(first, { result: 'parked', reason: 'Invalid' }), cause)).toEqual({
+    keys: [],
+    announcements: [],
+  })
+})
+
+test('a tenant is told of a first wait and then ever more rarely', () => {
+  fold(web, pod)
+  let told = 0
+  let intent = decideOne(web)
+  for (let attempt = 0; attempt < 16; attempt++) {
+    const outcome = outcomeOf(intent, { result: 'parked', reason: 'QuotaExceeded', message: 'full' })
+    told += decider.settle(outcome, cause).announcements.length
+    clock.advance(60_000)
+    intent = decideOne(web)
+  }
+  expect(told).toBe(5)
+})
+
+test('a rejection is announced once', () => {
+  fold(web, pod)
+  const { target } = decideOne(web)
+  const foreign = { ...pod, metadata: { name: target.name, namespace: target.namespace, uid: 'f' } }
+  projection.fold(log.change('ADDED', target, foreign))
+  expect(decider.decide(keyOf(web), cause)).toMatchObject([
+    { write: { op: 'announce', body: { reason: 'SyncConflict' } } },
+  ])
+  expect(decider.decide(keyOf(web), cause)).toEqual([])
+})
+
+test('the base moves with what is done and goes with the copy', () => {
+  fold(web, pod)
+  const intent = decideOne(web)
+  decider.settle(outcomeOf(intent, { base: { labels: {} } }), cause)
+  expect(projection.base(keyOf(web))).toEqual({ labels: {} })
+  decider.settle(outcomeOf(intent, { op: 'delete' }), cause)
+  expect(projection.base(keyOf(web))).toBeUndefined()
+})
