@@ -490,6 +490,28 @@ describe('without its file', () => {
   })
 })
 
+describe('while the log cannot be reached', () => {
+  test('the work stops all the same, and goes on from its last commit', async () => {
+    const first = start()
+    await publish('ADDED', virtualKey(web), pod())
+    const [create] = await expectIntents(1)
+    if (create !== undefined) await settle(create, { result: 'parked', reason: 'QuotaExceeded' })
+    await expectIntents(2)
+    await nats.kill()
+    // The next try is due: an intent is on its way that nobody takes.
+    await expect.poll(() => publisher.unsettled, { timeout: 5_000 }).toBe(1)
+    const begun = systemClock.now()
+    await first.stop()
+    expect(systemClock.now() - begun).toBeLessThan(5_000)
+    await nats.restart()
+    await expect.poll(() => bus.isConnected(), { timeout: 10_000 }).toBe(true)
+    start({ fence: 2 })
+    await settled()
+    const tries = withoutFences(await intents()).filter(({ write }) => write.op === 'create')
+    expect(tries.map(({ attempt }) => attempt)).toEqual([0, 1])
+  })
+})
+
 test('STATE holds what a projection is built from', async () => {
   await publish('ADDED', virtualKey(web), pod())
   await publish('MODIFIED', virtualKey(web), pod())
