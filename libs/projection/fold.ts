@@ -1,7 +1,17 @@
 import type { LoggedChange } from '#libs/events'
 import { jsonEqual } from '#libs/kernel'
 import type { KubeObject, ObjectRef } from '#libs/kube-model'
-import { followersOf, isDecided, mirrorFor, referencesOf, stampedUid, virtualRefOf } from '#libs/translation'
+import {
+  followersOf,
+  followsReference,
+  isDecided,
+  kindsFollowing,
+  mirrorFor,
+  reasonsEndedBy,
+  referencesOf,
+  stampedUid,
+  virtualRefOf,
+} from '#libs/translation'
 import type { StoredObject } from './object-table.ts'
 import type { DecisionKey } from './pending-table.ts'
 import type { Projection } from './projection.ts'
@@ -21,8 +31,9 @@ export function foldVirtual(projection: Projection, change: LoggedChange): Decis
   const after = store(projection, change, { object: change.object() })
   const dirty: DecisionKey[] = isDecided(resource) ? [{ tenant, ref }] : []
   for (const follower of followersOf(resource)) dirty.push({ tenant, ref: { ...ref, resource: follower } })
-  dirty.push(...refreshReferences(projection, tenant, ref))
+  dirty.push(...refreshReferences(projection, tenant, ref), ...followingUsers(projection, tenant, ref))
   if (before?.object === undefined && after.object !== undefined) dirty.push(...waitingUsers(projection, tenant, ref))
+  dirty.push(...wokenBy(projection, [tenant], { resource, before: before?.object, after: after.object }))
   if (resource === 'namespaces' && !jsonEqual(before?.object?.metadata.labels, after.object?.metadata.labels)) {
     const pods = projection.objects.listIn({ tenant, side: 'virtual', resource: 'pods', namespace: name })
     dirty.push(...pods.map((pod) => ({ tenant, ref: pod })))
@@ -43,8 +54,16 @@ export function foldHost(projection: Projection, change: LoggedChange): Decision
   // Of an object that is gone, no more may be told than its name and uid.
   const earlier = before?.object === undefined ? before?.virtualUid : stampedUid(before.object)
   const virtualUid = stampedUid(object) ?? (before?.uid === change.uid ? earlier : undefined)
-  store(projection, change, { object, virtualUid })
-  return distinct(owners).flatMap((owner) => [owner, ...refreshReferences(projection, key.tenant, owner.ref)])
+  const after = store(projection, change, { object, virtualUid })
+  const states = { resource: key.resource, before: before?.object, after: after.object }
+  return [
+    ...distinct(owners).flatMap((owner) => [
+      owner,
+      ...refreshReferences(projection, key.tenant, owner.ref),
+      ...followingUsers(projection, key.tenant, owner.ref),
+    ]),
+    ...wokenBy(projection, [key.tenant], states),
+  ]
 }
 
 function distinct(keys: DecisionKey[]): DecisionKey[] {
@@ -56,10 +75,27 @@ function distinct(keys: DecisionKey[]): DecisionKey[] {
 export function foldHostShared(projection: Projection, change: LoggedChange): DecisionKey[] {
   const { key } = change
   const ref: ObjectRef = { resource: key.resource, namespace: key.namespace, name: key.name }
-  store(projection, change, { object: change.object() })
+  const before = projection.objects.peek(key)?.object
+  const after = store(projection, change, { object: change.object() }).object
   const isForUsers = mirrorFor(key.resource)?.onlyWhileUsed === true
   const tenants = isForUsers ? projection.references.tenantsUsing(ref) : projection.tenants()
-  return tenants.map((tenant) => ({ tenant, ref }))
+  const woken = wokenBy(projection, projection.tenants(), { resource: key.resource, before, after })
+  return [...tenants.map((tenant) => ({ tenant, ref })), ...woken]
+}
+
+/** What is parked for a reason that an object may end by what it has become. */
+function wokenBy(
+  projection: Projection,
+  tenants: readonly string[],
+  state: { resource: string; before: KubeObject | undefined; after: KubeObject | undefined },
+): DecisionKey[] {
+  const { before, after } = state
+  const reasons = reasonsEndedBy(state.resource)
+  if (reasons.length === 0 || after === undefined) return []
+  if (before !== undefined && jsonEqual([before.spec, before.metadata.labels], [after.spec, after.metadata.labels])) {
+    return []
+  }
+  return tenants.flatMap((tenant) => reasons.flatMap((reason) => projection.pending.parkedFor(tenant, reason)))
 }
 
 /** @param state the object, parsed once, and the uid of the original that a copy carries */
@@ -90,6 +126,15 @@ export function refreshReferences(projection: Projection, tenant: string, ref: O
   const kept = virtual === undefined && host !== undefined ? projection.references.of(tenant, ref) : []
   const changed = projection.references.replace(tenant, ref, [...refs, ...kept])
   return changed.filter((target) => isDecided(target.resource)).map((target) => ({ tenant, ref: target }))
+}
+
+/** Objects that refer to this one and depend on how it is. */
+function followingUsers(projection: Projection, tenant: string, ref: ObjectRef): DecisionKey[] {
+  if (kindsFollowing(ref.resource).length === 0) return []
+  return projection.references
+    .usersOf(tenant, ref)
+    .filter((user) => followsReference(user.resource, ref.resource))
+    .map((user) => ({ tenant, ref: user }))
 }
 
 /** Objects that wait for this one. */

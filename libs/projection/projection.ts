@@ -1,6 +1,21 @@
 import type { LoggedChange, StreamName } from '#libs/events'
-import type { JsonObject, KubeObject, ObjectKey, ObjectRef, Side } from '#libs/kube-model'
-import { type Related, type TenantContext, type View, hostRefOf, isMirrored } from '#libs/translation'
+import {
+  type JsonObject,
+  type KubeObject,
+  type ObjectKey,
+  type ObjectRef,
+  type Side,
+  resourceToken,
+} from '#libs/kube-model'
+import {
+  type Related,
+  type TenantContext,
+  type View,
+  hostRefOf,
+  isMirrored,
+  kindFor,
+  kindsFollowing,
+} from '#libs/translation'
 import type { Vault } from '#libs/vault'
 import { type Database, openDatabase } from './database.ts'
 import { foldHost, foldHostShared, foldVirtual, refreshReferences } from './fold.ts'
@@ -230,10 +245,10 @@ export class Projection {
     this.#setSynced.run(tenant, side, resource, change.epoch)
     // Copies of what every tenant may see, and that is not among what there is.
     if (tenant === '') return this.tenants().map((each) => ({ tenant: each, resources: [resource] }))
-    // Copies whose original has not shown up in the complete list, and the other way round; and what is used, which all
-    // pods together tell.
-    const used = side === 'virtual' ? ['configmaps', 'secrets'] : ['nodes']
-    return [{ tenant, resources: resource === 'pods' ? [...used, 'pods'] : [resource] }]
+    // Copies whose original has not shown up in the complete list, and the other way round; what is used, which all
+    // objects together tell that may refer to it; and what depends on whether one of these is there.
+    const users = kindsFollowing(resource).map((kind) => resourceToken(kind.resource))
+    return [{ tenant, resources: [...usedBy(side, resource), resource, ...users] }]
   }
 
   #related(tenant: TenantContext): Related {
@@ -242,6 +257,10 @@ export class Projection {
       host: (ref) => {
         const owner = isMirrored(ref.resource) ? '' : tenant.name
         return this.objects.get({ tenant: owner, side: 'host', ...ref })?.object
+      },
+      virtualIn: (resource, namespace) => {
+        const of = { tenant: tenant.name, side: 'virtual', resource, namespace } as const
+        return this.objects.listIn(of).flatMap((ref) => this.objects.get({ ...of, name: ref.name })?.object ?? [])
       },
       usersOf: (ref) => this.references.usersOf(tenant.name, ref),
       synced: (side, resource) =>
@@ -252,4 +271,10 @@ export class Projection {
   #begin(): void {
     if (!this.#database.inTransaction) this.#database.exec('BEGIN')
   }
+}
+
+/** What crosses, or is mirrored, only while objects of this resource and side refer to it. */
+function usedBy(side: Side, resource: string): readonly string[] {
+  if (side === 'virtual') return kindFor(resource)?.refersTo ?? []
+  return resource === 'pods' ? ['nodes'] : []
 }

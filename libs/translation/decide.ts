@@ -14,26 +14,39 @@ export const REFERENCE_WAIT_MS = 1_000
 /**
  * Decides what follows from the state of one virtual object and its host copy. Level-triggered: it looks at states,
  * never at events; the same view gives the same decisions, and two sides that agree give none.
+ * @param users kinds whose objects may refer to those of this one, where it crosses only while used
  */
-export function decide(view: View, kind: Kind): Decision[] {
-  const pair = new Pair(view, kind)
+export function decide(view: View, kind: Kind, users: readonly Kind[] = []): Decision[] {
+  const pair = new Pair(view, kind, users)
   const virtual = view.virtual.object
   if (virtual === undefined) return withoutVirtual(pair)
   const exclusion = exclusionOf(view, { kind, virtual })
+  if (exclusion === 'unknown') return []
   if (exclusion !== undefined) return excluded(pair, virtual, exclusion)
   if (virtual.metadata.deletionTimestamp !== undefined) return virtualTerminating(pair, virtual)
-  if (pair.nameTaken !== undefined) return [pair.nameTaken]
+  if (pair.nameTaken !== undefined) return madeRoom(pair, virtual) ?? [pair.nameTaken]
   return pair.copy === undefined ? withoutCopy(pair, virtual) : both(pair, virtual, pair.copy)
 }
 
 /** Why the object is not to be on the host, if so. */
-function exclusionOf(view: View, { kind, virtual }: { kind: Kind; virtual: KubeObject }): Rule | undefined {
+function exclusionOf(view: View, { kind, virtual }: { kind: Kind; virtual: KubeObject }): Rule | 'unknown' | undefined {
   const { related, key, tenant } = view
   if (!kind.isEnabled(tenant.config)) return 'disabled'
   const wish = virtual.metadata.annotations?.[SWITCHES.sync]
-  if (kind.excluded(virtual) || wish === 'false') return 'excluded'
+  if (wish === 'false') return 'excluded'
+  const excluded = kind.excluded(virtual, related)
+  if (excluded !== false) return excluded === 'unknown' ? 'unknown' : 'excluded'
   if (!kind.onlyWhileUsed || wish === 'true') return undefined
   return related.usersOf(key).length > 0 ? undefined : 'unused'
+}
+
+/** Deletes what the host made for another copy and has left under the name of this one. */
+function madeRoom(pair: Pair, virtual: KubeObject): Decision[] | undefined {
+  const { view, kind } = pair
+  const { tenant, related } = view
+  const host = view.host.object
+  if (host === undefined || kind.isDerived?.({ virtual, host, tenant, related }) !== true) return undefined
+  return pair.deleteHost(host, 'handedOver', { proof: { kind: 'state', seq: view.host.seq } })
 }
 
 function withoutVirtual(pair: Pair): Decision[] {
@@ -64,8 +77,10 @@ function excluded(pair: Pair, virtual: KubeObject, rule: Rule): Decision[] {
     const terminating = virtual.metadata.deletionTimestamp !== undefined
     return kind.lifecycle === 'pod' && terminating ? removeVirtual(pair, virtual, 'virtualTerminating') : []
   }
-  // Whether something uses the object can be told only once all pods are known.
-  if (rule === 'unused' && !view.related.synced('virtual', 'pods')) return []
+  // Whether something uses the object can be told only once all that may is known.
+  if (rule === 'unused' && !pair.areUsersKnown) {
+    return []
+  }
   return pair.deleteHost(host, rule, { proof })
 }
 

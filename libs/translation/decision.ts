@@ -43,6 +43,7 @@ export const RULES = {
   unused: 'nothing of the tenant uses the object any more',
   disabled: 'the configuration does not let objects of the kind cross',
   excluded: 'the tenant excludes the object, or it never crosses',
+  handedOver: 'what the host made for another copy has the name of this one',
   hostTerminating: 'the host is deleting the copy',
   hostGone: 'the host copy is gone',
 } as const

@@ -10,9 +10,11 @@ export {
   TRANSLATOR_VERSION,
   decideFor,
   followersOf,
+  followsReference,
   isDecided,
   isMirrored,
   kindFor,
+  kindsFollowing,
   mirrorFor,
   referencesOf,
 } from './registry.ts'
@@ -20,4 +22,5 @@ export { REACH, isClusterScoped, watchedHost, watchedVirtual } from './reach.ts'
 export { replacementMark, replacementOn } from './replacement.ts'
 export type { Replacement } from './replacement.ts'
 export { ANNOTATIONS, LABELS, OWN_PREFIX, SWITCHES, isCopyOf, isOurs, stampedUid, virtualRefOf } from './stamps.ts'
+export { reasonsEndedBy } from './wakes.ts'
 export type { Presence, Related, TenantContext, Tombstone, View } from './view.ts'

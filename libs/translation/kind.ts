@@ -61,8 +61,23 @@ export type Kind = {
   references(pair: { virtual?: KubeObject | undefined; host?: KubeObject | undefined }): ObjectRef[]
   /** Those of the references without which the object would not start, so that creation waits a moment for them. */
   requiredReferences(virtual: KubeObject): ObjectRef[]
-  /** Whether an object of this kind never crosses, such as `default/kubernetes`. */
-  excluded(virtual: KubeObject): boolean
+  /**
+   * Kinds that cross only while used and that objects of this one refer to, by resource token. Until all objects of this
+   * kind are known, none of those is taken to be unused. @default none
+   */
+  refersTo?: readonly string[]
+  /** Resources of references with each change of which, on either side, the object is decided about again. @default none */
+  followsReferences?: readonly string[]
+  /**
+   * Whether an object of this kind does not cross, such as `default/kubernetes`. `unknown` while that cannot be told:
+   * then nothing is done.
+   */
+  excluded(virtual: KubeObject, related: Related): boolean | 'unknown'
+  /**
+   * Whether a host object that has the copy's name and none of its stamps was made by the host for another copy of the
+   * tenant's: it is deleted to make room. @default it is not, and is left alone
+   */
+  isDerived?(input: TranslateInput & { host: KubeObject }): boolean
   /** The whole host object, with translated name, stamps and references. */
   toHost(input: TranslateInput): ToHost
   /**

@@ -29,27 +29,35 @@ export function namespaceLabels(namespace: KubeObject | undefined): Record<strin
 }
 
 /**
+ * Says which labels and annotations of a kind hold names or the like: they do not merge, and on the host have the value
+ * that the kind gives them.
+ */
+export type OwnsKey = (key: string) => boolean
+
+const ownsNone: OwnsKey = () => false
+
+/**
  * The metadata of a new host copy: translated name, the tenant's labels and annotations, our stamps. Nothing else
  * crosses, in particular no owner references, no finalizers.
- * @param extra what the kind adds to the stamps
+ * @param extra what the kind adds to the stamps, and the values of the keys that it owns
  */
 export function hostMetadata(
   ref: ObjectRef,
   virtual: KubeObject,
-  options: { tenant: TenantContext; extra?: Partial<Stamps> },
+  options: { tenant: TenantContext; extra?: Partial<Stamps>; owns?: OwnsKey },
 ): KubeObject['metadata'] {
-  const { tenant, extra } = options
+  const { tenant, extra, owns = ownsNone } = options
   const stamps = stampsFor(ref, virtual, tenant)
   const host = hostRefOf(ref, tenant)
   return {
     name: host.name,
     ...(host.namespace === '' ? {} : { namespace: host.namespace }),
     labels: {
-      ...mapKeys(crossingLabels(virtual), (key) => hostLabelKey(key, tenant)),
+      ...mapKeys(without(owns, crossingLabels(virtual)), (key) => hostLabelKey(key, tenant)),
       ...extra?.labels,
       ...stamps.labels,
     },
-    annotations: { ...crossingAnnotations(virtual), ...extra?.annotations, ...stamps.annotations },
+    annotations: { ...without(owns, crossingAnnotations(virtual)), ...extra?.annotations, ...stamps.annotations },
   }
 }
 
@@ -64,8 +72,11 @@ export function mirroredAnnotations(object: KubeObject): Record<string, string> 
 }
 
 /** What both sides agree on after a copy was made: the part of a base that concerns metadata. */
-export function metadataBase(virtual: KubeObject): JsonObject {
-  return { labels: tagsOf(crossingLabels(virtual)), annotations: tagsOf(crossingAnnotations(virtual)) }
+export function metadataBase(virtual: KubeObject, owns: OwnsKey = ownsNone): JsonObject {
+  return {
+    labels: tagsOf(without(owns, crossingLabels(virtual))),
+    annotations: tagsOf(without(owns, crossingAnnotations(virtual))),
+  }
 }
 
 /** Changes of metadata that a pair needs, each with the base that its side's write leads to. */
@@ -83,31 +94,34 @@ export type MetadataChanges = {
  */
 export function compareMetadata(
   pair: { virtual: KubeObject; host: KubeObject; base?: JsonObject | undefined },
-  options: { ref: ObjectRef; tenant: TenantContext; extra?: Partial<Stamps> },
+  options: { ref: ObjectRef; tenant: TenantContext; extra?: Partial<Stamps>; owns?: OwnsKey },
 ): MetadataChanges {
   const { virtual, host, base } = pair
-  const { tenant, extra } = options
+  const { tenant, extra, owns = ownsNone } = options
   const labels = mergeMap(base, 'labels', {
-    virtual: crossingLabels(virtual),
-    host: labelsOfHost(host, tenant),
+    virtual: without(owns, crossingLabels(virtual)),
+    host: without(owns, labelsOfHost(host, tenant)),
   })
   const annotations = mergeMap(base, 'annotations', {
-    virtual: crossingAnnotations(virtual),
-    host: crossingAnnotations(host),
+    virtual: without(owns, crossingAnnotations(virtual)),
+    host: without(owns, crossingAnnotations(host)),
   })
   const stamps = stampsFor(options.ref, virtual, tenant)
   const hostLabels = stringMap(host.metadata.labels)
+  const hostAnnotations = stringMap(host.metadata.annotations)
   const stale = extra?.labels === undefined ? {} : staleNamespaceLabels(hostLabels, extra.labels)
   return {
     host: {
       labels: {
         ...mapKeys(labels.toHost, (key) => hostLabelKey(key, tenant)),
         ...stale,
+        ...left(owns, hostLabels, extra?.labels),
         ...differing({ ...extra?.labels, ...stamps.labels }, hostLabels),
       },
       annotations: {
         ...annotations.toHost,
-        ...differing({ ...extra?.annotations, ...stamps.annotations }, stringMap(host.metadata.annotations)),
+        ...left(owns, hostAnnotations, extra?.annotations),
+        ...differing({ ...extra?.annotations, ...stamps.annotations }, hostAnnotations),
       },
     },
     virtual: { labels: labels.toVirtual, annotations: annotations.toVirtual },
@@ -160,6 +174,16 @@ function mergeMap(
   sides: { virtual: Record<string, string>; host: Record<string, string> },
 ): Merge {
   return threeWay(asObject(base?.[field]), sides)
+}
+
+function without(owns: OwnsKey, map: Record<string, string>): Record<string, string> {
+  return owns === ownsNone ? map : filterKeys(map, (key) => !owns(key))
+}
+
+/** Removes what the kind owns and no longer gives a value. */
+function left(owns: OwnsKey, present: Record<string, string>, wanted: Record<string, string> = {}): KeyChanges {
+  const stale = Object.keys(present).filter((key) => owns(key) && !Object.hasOwn(wanted, key))
+  return Object.fromEntries(stale.map((key) => [key, null]))
 }
 
 function staleNamespaceLabels(host: Record<string, string>, wanted: Record<string, string>): KeyChanges {

@@ -1,5 +1,5 @@
 import type { DeleteProof, SidedRef, Write } from '#libs/events'
-import type { KubeObject, ObjectRef } from '#libs/kube-model'
+import { type KubeObject, type ObjectRef, resourceToken } from '#libs/kube-model'
 import type { Decision, Rule } from './decision.ts'
 import type { Kind, PairInput, PairWrite } from './kind.ts'
 import { hostRefOf } from './names.ts'
@@ -12,10 +12,13 @@ export class Pair {
   readonly kind: Kind
   readonly hostTarget: SidedRef
   readonly virtualTarget: SidedRef
+  readonly #users: readonly Kind[]
 
-  constructor(view: View, kind: Kind) {
+  /** @param users kinds whose objects may refer to this one */
+  constructor(view: View, kind: Kind, users: readonly Kind[]) {
     this.view = view
     this.kind = kind
+    this.#users = users
     this.virtualTarget = { side: 'virtual', ...view.key }
     this.hostTarget = hostTarget(view, view.key)
   }
@@ -33,6 +36,14 @@ export class Pair {
     return isOurs(host, this.view.tenant, this.view.key.resource)
       ? { kind: 'reject', reason: 'NameConflict', message: 'another of your objects has the same name on the host' }
       : { kind: 'reject', reason: 'ForeignObject', message: 'an object of the host that is not yours has this name' }
+  }
+
+  /** Whether all objects that may refer to this one are known, so that having no user means something. */
+  get areUsersKnown(): boolean {
+    const { related, tenant } = this.view
+    return this.#users
+      .filter((user) => user.isEnabled(tenant.config))
+      .every(({ resource }) => related.synced('virtual', resourceToken(resource)))
   }
 
   deleteHost(

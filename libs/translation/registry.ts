@@ -72,12 +72,27 @@ export function isDecided(resource: string): boolean {
   return isMirrored(resource) || kindFor(resource) !== undefined
 }
 
+/** The kinds whose objects may refer to those of a resource that cross only while used. */
+export function kindsReferringTo(resource: string): Kind[] {
+  return Object.values(KINDS).filter((kind) => kind.refersTo?.includes(resource) === true)
+}
+
+/** Whether a change of an object of `resource` may change what is decided about one of `user` that refers to it. */
+export function followsReference(user: string, resource: string): boolean {
+  return kindFor(user)?.followsReferences?.includes(resource) === true
+}
+
+/** The kinds whose objects are decided about again with each change of one of `resource` that they refer to. */
+export function kindsFollowing(resource: string): Kind[] {
+  return Object.values(KINDS).filter(({ followsReferences }) => followsReferences?.includes(resource) === true)
+}
+
 /** Decides about one virtual key, whatever its kind. A resource that does not cross has no decisions. */
 export function decideFor(view: View): Decision[] {
   const mirror = mirrorFor(view.key.resource)
   if (mirror !== undefined) return mirror.decide(view)
   const kind = kindFor(view.key.resource)
-  return kind === undefined ? [] : decide(view, kind)
+  return kind === undefined ? [] : decide(view, kind, kindsReferringTo(view.key.resource))
 }
 
 /** Virtual objects that an object of this resource refers to, read from its two sides as far as they are there. */

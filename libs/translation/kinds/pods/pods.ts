@@ -15,6 +15,7 @@ export const pods: Kind = {
   virtualWrites: ['patch', 'patch/status', 'bind', 'delete'],
   lifecycle: 'pod',
   onlyWhileUsed: false,
+  refersTo: ['configmaps', 'secrets'],
   references: podReferences,
   requiredReferences: requiredPodReferences,
   excluded: () => false,
