@@ -9,6 +9,7 @@ import type { Cluster } from './registry/cluster.ts'
 import { createEmbeddedApi } from './registry/embedded-api.ts'
 import { ServiceNetwork } from './registry/service-network.ts'
 import type { ServiceNetworkOptions } from './registry/service-network.ts'
+import { ServiceAccountTokens } from './tokens/service-account-tokens.ts'
 import { ClusterStore } from './storage/store.ts'
 
 export type ClusterOptions = ServiceNetworkOptions & {
@@ -61,6 +62,7 @@ export function openCluster(open: HostedClusterOptions): HostedCluster {
     random: Math.random,
     network,
     catalog: new ResourceCatalog(),
+    tokens: new ServiceAccountTokens({ store, clock, newUid: randomUUID }),
     closing: closing.signal,
   }
   const api = createEmbeddedApi(cluster)

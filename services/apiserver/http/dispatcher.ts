@@ -2,11 +2,13 @@ import { performance } from 'node:perf_hooks'
 import { ApiError } from '../api-error.ts'
 import { ResourceCatalog } from '../discovery/resource-catalog.ts'
 import type { Cluster } from '../registry/cluster.ts'
-import { anonymousRefusal, hasToken } from './authenticate.ts'
+import { ANONYMOUS } from '../tokens/identity.ts'
+import { anonymousRefusal, bearerToken, identityOf } from './authenticate.ts'
 import { Exchange, asApiError } from './exchange.ts'
 import type { Request, Response } from './exchange.ts'
 import { handleMeta, isOpenPath } from './meta-handler.ts'
 import { handleResource } from './resource-handler.ts'
+import type { ResourceRequest } from './resource-request.ts'
 import { parseRoute } from './route.ts'
 import type { WatchSettings } from './watch-settings.ts'
 
@@ -78,10 +80,18 @@ async function answerCluster(
     return
   }
   const route = parseRoute(exchange.path)
-  if (!hasToken(exchange, served.token) && !isOpenPath(exchange.path)) throw anonymousRefusal(exchange, route)
+  const { cluster, token: own } = served
+  const authenticate: ResourceRequest['authenticate'] = (given, audiences) =>
+    identityOf(cluster, { given, own }, audiences)
+  const token = bearerToken(exchange)
+  const check = token === undefined ? undefined : authenticate(token)
+  if (check !== undefined && 'problem' in check) throw ApiError.unauthorized()
+  if (check === undefined && !isOpenPath(exchange.path)) throw anonymousRefusal(exchange, route)
+  const user = check?.identity ?? ANONYMOUS
   if (route.kind === 'resource') {
-    await handleResource(served.cluster, exchange, { route, watchSettings: options.watchSettings })
-  } else handleMeta(exchange, route, { catalog: served.cluster.catalog, prefix: place.prefix })
+    const { watchSettings } = options
+    await handleResource(cluster, exchange, { route, watchSettings, user, authenticate })
+  } else handleMeta(exchange, route, { catalog: cluster.catalog, prefix: place.prefix })
 }
 
 function refuse(exchange: Exchange, error: unknown, log: DispatcherLog): void {

@@ -18,7 +18,6 @@ import type { Route } from './route.ts'
 import { handleSubresource } from './subresource-handler.ts'
 import { handleReview, isReview } from './review-handlers.ts'
 import { handleWatch } from './watch-handler.ts'
-import type { WatchSettings } from './watch-settings.ts'
 
 export type ResourceRoute = Extract<Route, { kind: 'resource' }>
 
@@ -32,9 +31,9 @@ const DEPRECATED: Readonly<Record<string, string>> = {
 export async function handleResource(
   cluster: Cluster,
   exchange: Exchange,
-  options: { route: ResourceRoute; watchSettings: WatchSettings },
+  options: { route: ResourceRoute } & Pick<ResourceRequest, 'watchSettings' | 'user' | 'authenticate'>,
 ): Promise<void> {
-  const { route, watchSettings } = options
+  const { route, ...rest } = options
   const resource = cluster.catalog.find(route, route.plural)
   if (resource === undefined || (!resource.namespaced && route.namespace !== undefined)) {
     if (isBuiltInGroup(route.group)) throw ApiError.notServed()
@@ -44,7 +43,7 @@ export async function handleResource(
   const warning = resource.custom?.warning ?? DEPRECATED[resource.token]
   if (warning !== undefined) exchange.warn(warning)
   const { namespace, name, subresource } = route
-  const request: ResourceRequest = { cluster, exchange, resource, namespace, name, subresource, watchSettings }
+  const request: ResourceRequest = { cluster, exchange, resource, namespace, name, subresource, ...rest }
   if (route.watch) await handleWatch(request)
   else if (subresource !== undefined) await handleSubresource(request)
   else if (isReview(resource)) await handleReview(request)

@@ -3,6 +3,8 @@ import type { ApiResource } from '../discovery/resources.ts'
 import type { Cluster } from '../registry/cluster.ts'
 import { storageResource } from '../registry/conversion.ts'
 import type { ObjectTarget } from '../registry/update.ts'
+import type { Identity } from '../tokens/identity.ts'
+import type { TokenCheck } from '../tokens/service-account-tokens.ts'
 import type { Exchange } from './exchange.ts'
 import type { WatchSettings } from './watch-settings.ts'
 
@@ -17,6 +19,10 @@ export type ResourceRequest = {
   name: string | undefined
   subresource: string | undefined
   watchSettings: WatchSettings
+  /** Who asks. */
+  user: Identity
+  /** Who a bearer token stands for. */
+  authenticate: (token: string, audiences?: readonly string[]) => TokenCheck
 }
 
 /** The stored object that a request addresses. @throws ApiError 404 when the path lacks the namespace */

@@ -16,6 +16,7 @@ import { handlePodConnect } from './pod-connect-handlers.ts'
 import { sendObject } from './render.ts'
 import { targetOf } from './resource-request.ts'
 import type { ResourceRequest } from './resource-request.ts'
+import { handleToken } from './token-handler.ts'
 import { checkDelete, parseWriteOptions } from './write-options.ts'
 
 const VERBS: Readonly<Record<string, string>> = {
@@ -113,24 +114,6 @@ async function handleEviction(request: ResourceRequest): Promise<void> {
   }
   evictPod(cluster, { namespace, name }, checkDelete(eviction.deleteOptions ?? {}))
   exchange.sendJson(201, successStatus(201))
-}
-
-/** Tokens of service accounts are made so that clients that ask for one can go on; nothing here accepts them. */
-async function handleToken(request: ResourceRequest): Promise<void> {
-  const { cluster, exchange } = request
-  requireObject(cluster, targetOf(request))
-  const body = parseObject(exchange, await readBody(exchange), 'TokenRequest') as {
-    metadata?: object
-    spec?: { expirationSeconds?: number }
-  }
-  const seconds = body.spec?.expirationSeconds ?? 3600
-  const expirationTimestamp = `${new Date(cluster.clock.now() + seconds * 1000).toISOString().slice(0, 19)}Z`
-  exchange.sendJson(201, {
-    kind: 'TokenRequest',
-    apiVersion: 'authentication.k8s.io/v1',
-    ...body,
-    status: { token: cluster.newUid(), expirationTimestamp },
-  })
 }
 
 async function handleScale(request: ResourceRequest): Promise<void> {

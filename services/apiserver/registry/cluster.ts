@@ -1,6 +1,7 @@
 import type { Clock } from '#libs/kernel'
 import type { ResourceCatalog } from '../discovery/resource-catalog.ts'
 import type { ClusterStore } from '../storage/store.ts'
+import type { ServiceAccountTokens } from '../tokens/service-account-tokens.ts'
 import type { ServiceNetwork } from './service-network.ts'
 
 /** One cluster as the registry's functions work on it. */
@@ -14,6 +15,7 @@ export type Cluster = {
   readonly network: ServiceNetwork
   /** What it serves. */
   readonly catalog: ResourceCatalog
+  readonly tokens: ServiceAccountTokens
   /** Aborts when the cluster closes. Absent: it never does. */
   readonly closing?: AbortSignal
 }

@@ -1,6 +1,7 @@
 import type { KubeObject } from '#libs/kube-model'
 import { ResourceCatalog } from '../discovery/resource-catalog.ts'
 import { ClusterStore } from '../storage/store.ts'
+import { ServiceAccountTokens } from '../tokens/service-account-tokens.ts'
 import { bootstrapCluster } from './bootstrap.ts'
 import type { Cluster } from './cluster.ts'
 import { createEmbeddedApi } from './embedded-api.ts'
@@ -13,14 +14,17 @@ export function createTestCluster(options: ServiceNetworkOptions & { now?: numbe
 } {
   const store = new ClusterStore({ file: ':memory:' })
   let count = 0
+  const clock = { now: () => options.now ?? 1_700_000_000_000, sleep: () => Promise.resolve() }
+  const newUid = (): string => `00000000-0000-4000-8000-${String((count += 1)).padStart(12, '0')}`
   const cluster: Cluster = {
     name: 'test',
     store,
-    clock: { now: () => options.now ?? 1_700_000_000_000, sleep: () => Promise.resolve() },
-    newUid: () => `00000000-0000-4000-8000-${String((count += 1)).padStart(12, '0')}`,
+    clock,
+    newUid,
     random: () => 0.5,
     network: new ServiceNetwork(store, options),
     catalog: new ResourceCatalog(),
+    tokens: new ServiceAccountTokens({ store, clock, newUid }),
   }
   const api = createEmbeddedApi(cluster)
   bootstrapCluster(cluster, api, 443)

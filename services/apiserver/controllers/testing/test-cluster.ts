@@ -9,6 +9,7 @@ import { createEmbeddedApi } from '../../registry/embedded-api.ts'
 import { bindPod } from '../../registry/pods.ts'
 import { ServiceNetwork } from '../../registry/service-network.ts'
 import { ClusterStore } from '../../storage/store.ts'
+import { ServiceAccountTokens } from '../../tokens/service-account-tokens.ts'
 import { startControllers } from '../index.ts'
 
 export type TestCluster = ClusterApi & {
@@ -22,7 +23,18 @@ export function startTestCluster(options: { caCertificate?: string } = {}): Test
   const store = new ClusterStore({ file: ':memory:' })
   const network = new ServiceNetwork(store, {})
   const catalog = new ResourceCatalog()
-  const cluster = { name: 'test', store, network, catalog, clock: systemClock, newUid: randomUUID, random: Math.random }
+  const tokens = new ServiceAccountTokens({ store, clock: systemClock, newUid: randomUUID })
+  const cluster = {
+    name: 'test',
+    store,
+    network,
+    catalog,
+    tokens,
+    clock: systemClock,
+    newUid: randomUUID,
+    random: Math.random,
+    closing: new AbortController().signal,
+  }
   const api = createEmbeddedApi(cluster)
   bootstrapCluster(cluster, api, 443)
   const warnings: object[] = []
