@@ -57,6 +57,7 @@ export class PendingTable {
   readonly #due
   readonly #nextDue
   readonly #parked
+  readonly #parkedFor
   readonly #parkedByReason
 
   constructor(database: Database) {
@@ -78,6 +79,9 @@ export class PendingTable {
       `SELECT min(due) AS due FROM pending WHERE due IS NOT NULL AND ${ofKnownTenant}`,
     )
     this.#parked = database.prepare<[], Row & KeyRow>("SELECT * FROM pending WHERE state = 'parked'")
+    this.#parkedFor = database.prepare<[string, string], KeyRow>(
+      'SELECT tenant, resource, namespace, name FROM pending WHERE tenant = ? AND reason = ?',
+    )
     this.#parkedByReason = database.prepare<[], { reason: string; count: number }>(
       "SELECT reason, count(*) AS count FROM pending WHERE state = 'parked' GROUP BY reason",
     )
@@ -131,6 +135,14 @@ export class PendingTable {
       tenant: row.tenant,
       ref: { resource: row.resource, namespace: row.namespace, name: row.name },
       ...fromRow(row),
+    }))
+  }
+
+  /** A tenant's keys that wait for this reason. */
+  parkedFor(tenant: string, reason: string): DecisionKey[] {
+    return this.#parkedFor.all(tenant, reason).map((row) => ({
+      tenant: row.tenant,
+      ref: { resource: row.resource, namespace: row.namespace, name: row.name },
     }))
   }
 

@@ -1,5 +1,5 @@
 /** Version of the tables. A file of another version is set aside and built again from the log. */
-export const SCHEMA_VERSION = 3
+export const SCHEMA_VERSION = 4
 
 /**
  * Objects of both sides keyed as in the log (those that are gone have no body, see tombstones.ts), who refers to whom (virtual objects), what is under way per target, keys
@@ -52,6 +52,7 @@ CREATE TABLE pending (
   PRIMARY KEY (tenant, resource, namespace, name, slot)
 ) WITHOUT ROWID;
 CREATE INDEX pending_due ON pending (due) WHERE due IS NOT NULL;
+CREATE INDEX pending_reason ON pending (tenant, reason) WHERE reason IS NOT NULL;
 
 CREATE TABLE tenants (name TEXT PRIMARY KEY, uid TEXT NOT NULL) WITHOUT ROWID;
 

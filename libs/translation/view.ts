@@ -42,6 +42,8 @@ export type Presence = {
 export type Related = {
   /** A tenant's object that is there. */
   virtual(ref: ObjectRef): KubeObject | undefined
+  /** The tenant's objects of a resource that are in a namespace. */
+  virtualIn(resource: string, namespace: string): KubeObject[]
   /** A host object that is there: one of the tenant's copies, or one that concerns all tenants, such as a node. */
   host(ref: ObjectRef): KubeObject | undefined
   /** The virtual objects that refer to `ref`, see `Kind.references`. */

@@ -14,6 +14,10 @@ export function memoryRelated(
     (content[side] ?? []).find((entry) => isSame(entry.ref, ref))?.object
   return {
     virtual: (ref) => find('virtual', ref),
+    virtualIn: (resource, namespace) =>
+      (content.virtual ?? [])
+        .filter(({ ref }) => ref.resource === resource && ref.namespace === namespace)
+        .map(({ object }) => object),
     host: (ref) => find('host', ref),
     usersOf: (ref) => (content.users ?? []).find(({ of }) => isSame(of, ref))?.by ?? [],
     synced: () => content.synced ?? true,

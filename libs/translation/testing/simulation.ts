@@ -165,6 +165,10 @@ export class Simulation {
     return {
       virtual: (ref) => this.get('virtual', ref),
       host: (ref) => this.get('host', ref),
+      virtualIn: (resource, namespace) =>
+        [...this.#presences].flatMap(([key, { object }]) =>
+          object !== undefined && key.startsWith(`virtual|${resource}|${namespace}|`) ? [object] : [],
+        ),
       usersOf: (ref) =>
         pods().filter((pod) =>
           referencesOf('pods', { virtual: this.get('virtual', pod), host: this.get('host', this.hostRef(pod)) }).some(

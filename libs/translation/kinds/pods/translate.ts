@@ -6,7 +6,10 @@ import { hostMetadata, metadataBase, namespaceLabels, refOf } from '../../metada
 import { hostName } from '../../names.ts'
 import { ANNOTATIONS, LABELS, type Stamps } from '../../stamps.ts'
 import { downwardAnnotations, redirectDownwardApi } from './downward.ts'
+import { useTenantDns } from './dns.ts'
+import { injectEnvironment } from './environment.ts'
 import { specOf } from './fields.ts'
+import { addHostAliases } from './hosts-file.ts'
 import { referenceSites } from './references.ts'
 import { confineScheduling } from './scheduling.ts'
 import { policyProblem } from './security/judge.ts'
@@ -24,9 +27,13 @@ export function podToHost(input: TranslateInput): ToHost {
   const forbidden = policyProblem(virtual, tenant.config.policies.podSecurityStandard)
   if (forbidden !== undefined) return { kind: 'reject', reason: 'PolicyRejected', message: forbidden }
   const spec = cloneJson(specOf(virtual))
+  const waiting = useTenantDns(spec, input)
+  if (waiting !== undefined) return { kind: 'reject', reason: 'WaitingForDNS', message: waiting }
   redirectDownwardApi(spec, tenant)
+  injectEnvironment(spec, input)
   renameReferences(spec, virtual, tenant.name)
   replaceIdentity(spec, virtual, tenant.workloadServiceAccount ?? 'default')
+  addHostAliases(spec, input)
   removeHostCredentials(spec)
   for (const field of CLASS_FIELDS) delete spec[field]
   // The API refuses them at creation.

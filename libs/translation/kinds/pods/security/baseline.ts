@@ -221,7 +221,10 @@ export const seLinuxOptions: Control = (pod) => {
   const spec = specOf(pod)
   const who = setters(isForbidden(spec), containersWhere(pod, isForbidden))
   if (who.length === 0) return undefined
-  const options = [spec, ...containersOf(spec)].flatMap((holder) => optionsOf(holder) ?? [])
+  const options: JsonObject[] = [spec, ...containersOf(spec)].flatMap((holder) => {
+    const set = optionsOf(holder)
+    return set === undefined ? [] : [set]
+  })
   const types = distinct(options.map(({ type }) => textOf(type)).filter((type) => !SELINUX_TYPES.has(type)))
   const what = [
     ...(types.length === 0 ? [] : [counted('type', types)]),
