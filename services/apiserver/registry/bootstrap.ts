@@ -11,8 +11,13 @@ export function bootstrapCluster(cluster: Cluster, api: ClusterApi, port: number
       api.create('namespaces', undefined, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
     }
   }
-  if (api.get('services', 'default', 'kubernetes') === undefined) {
+  const service = api.get('services', 'default', 'kubernetes')
+  if (service === undefined) {
     api.create('services', 'default', kubernetesService(cluster, port))
+  } else if (!(service['spec'] as { clusterIP?: string }).clusterIP) {
+    // Earlier versions left it open as well.
+    const { spec } = kubernetesService(cluster, port) as KubeObject & { spec: object }
+    api.update('services', { ...service, spec: { ...(service['spec'] as object), ...spec } })
   }
 }
 
@@ -25,7 +30,7 @@ function kubernetesService(cluster: Cluster, port: number): KubeObject {
     metadata: { name: 'kubernetes', namespace: 'default', labels: { component: 'apiserver', provider: 'kubernetes' } },
     spec: {
       ports: [{ name: 'https', port: 443, targetPort: port }],
-      ...(cluster.network.mode === 'open' ? {} : { clusterIP: address }),
+      clusterIP: address,
     },
   }
 }

@@ -46,6 +46,22 @@ describe('service addresses', () => {
     expect(numbers.every((port) => port !== undefined && port >= 30_000 && port <= 32_767)).toBe(true)
   })
 
+  it('leaves node ports of an open cluster unset until any is set', () => {
+    const { api } = createTestCluster({ serviceClusterIP: 'open' })
+    const ports = [{ port: 80, protocol: 'TCP', targetPort: 80 }]
+    const made = api.create('services', 'default', { metadata: { name: 'n' }, spec: { type: 'NodePort', ports } })
+    expect(made).not.toHaveProperty('spec.ports[0].nodePort')
+    const set = { ...made, spec: { ...(made['spec'] as object), ports: [{ ...ports[0], nodePort: 20_001 }] } }
+    expect(api.update('services', set)).toHaveProperty('spec.ports[0].nodePort', 20_001)
+  })
+
+  it('gives the API its address in every mode', () => {
+    for (const serviceClusterIP of ['open', 'allocate'] as const) {
+      const { api } = createTestCluster({ serviceClusterIP })
+      expect(api.get('services', 'default', 'kubernetes')).toHaveProperty('spec.clusterIP', '10.96.0.1')
+    }
+  })
+
   it('leaves Services of an open cluster without an address until one is set, once', () => {
     const { api } = createTestCluster({ serviceClusterIP: 'open' })
     const made = api.create('services', 'default', service('a'))

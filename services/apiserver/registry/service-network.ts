@@ -5,8 +5,9 @@ export type ServiceNetworkOptions = {
   /** IPv4 range of service addresses. @default "10.96.0.0/16" */
   serviceCidr?: string
   /**
-   * `allocate`: a Service without an address gets one from the range. `open`: it stays without one until somebody sets
-   * it, and any address is accepted; for clusters whose Services take their address from elsewhere.
+   * `allocate`: a Service without an address gets one from the range, and node ports if it needs them. `open`: it stays
+   * without until somebody sets them, and any free ones are accepted; for clusters whose Services take them from
+   * elsewhere.
    * @default "allocate"
    */
   serviceClusterIP?: 'allocate' | 'open'
@@ -79,7 +80,8 @@ export class ServiceNetwork {
   nodePort(wanted?: number, taken: ReadonlySet<number> = new Set()): Allocation<number> {
     const count = NODE_PORTS.last - NODE_PORTS.first + 1
     if (wanted !== undefined) {
-      if (wanted < NODE_PORTS.first || wanted > NODE_PORTS.last) return { problem: 'out of range' }
+      const isInRange = wanted >= NODE_PORTS.first && wanted <= NODE_PORTS.last
+      if (this.mode === 'allocate' && !isInRange) return { problem: 'out of range' }
       return this.#ports.has(wanted) || taken.has(wanted) ? { problem: 'allocated' } : { value: wanted }
     }
     for (let tries = 0; tries < count; tries++) {

@@ -120,6 +120,7 @@ function allocate(service: KubeObject, previous: KubeObject | undefined, context
   if (hasNodePorts(spec)) allocateNodePorts(service, { before, context, isWanted: wantsNodePorts })
   if (needsHealthPort(spec) && asNumber(spec['healthCheckNodePort']) !== asNumber(before['healthCheckNodePort'], -1)) {
     const wanted = asNumber(spec['healthCheckNodePort'])
+    if (wanted === 0 && context.serviceClusterIP === 'open') return
     spec['healthCheckNodePort'] = attempt(service, { field: 'spec.healthCheckNodePort', value: wanted }, () =>
       context.allocateNodePort(wanted === 0 ? undefined : wanted),
     )
@@ -149,7 +150,7 @@ function allocateNodePorts(
   const byNumber = new Map<number, number>()
   for (const [index, port] of objectsIn(specOf(service)['ports']).entries()) {
     const wanted = asNumber(port['nodePort'])
-    if (wanted === 0 && !isWanted) continue
+    if (wanted === 0 && (!isWanted || context.serviceClusterIP === 'open')) continue
     if (wanted !== 0 && held.has(wanted)) continue
     // TCP and UDP on one port share the node port.
     const shared = byNumber.get(asNumber(port['port']))

@@ -10,7 +10,7 @@ export type StrategyContext = {
   allocateClusterIP: (requested?: string) => string
   /** Reserves a node port, the requested one or a free one. Throws {@link AllocationError}. */
   allocateNodePort: (requested?: number) => number
-  /** `open`: Services stay without an address until a client sets one. */
+  /** `open`: Services stay without address and node ports until a client sets them. */
   serviceClusterIP: 'allocate' | 'open'
   /** A PriorityClass by name; without a name the one for pods that name none. @default none exist */
   priorityClass?: (name?: string) => KubeObject | undefined
