@@ -18,7 +18,13 @@ export function followInto(
       signal,
       onGap: () => undefined,
     })) {
-      for (const message of batch) rows.outcome(decodeOutcome(message))
+      for (const message of batch) {
+        try {
+          rows.outcome(decodeOutcome(message))
+        } catch {
+          // Written by a newer version: the table shows what it can.
+        }
+      }
     }
   }
   const pods = async (tenant: { name: string; client: KubeClient }): Promise<void> => {

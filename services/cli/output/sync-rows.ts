@@ -14,6 +14,9 @@ export type SyncRow = {
   note: string
 }
 
+/** Rows that are kept: pods come and go for as long as the table stands. */
+const ROWS_LIMIT = 2_000
+
 export type SyncRowsOptions = {
   /** Where the host copy of a tenant's pod is. */
   hostCopyOf(tenant: string, ref: { namespace: string; name: string }): string
@@ -74,8 +77,19 @@ export class SyncRows {
     if (row === undefined) {
       row = { tenant, object, hostName: '', phase: '', node: '', stages: undefined, note: '' }
       this.#rows.set(id, row)
+      if (this.#rows.size > ROWS_LIMIT) this.#rows.delete(this.#oldest())
     }
     return row
+  }
+
+  /** Of those that are gone, if there are any. */
+  #oldest(): string {
+    let oldest = ''
+    for (const [id, row] of this.#rows) {
+      if (row.phase === 'gone') return id
+      if (oldest === '') oldest = id
+    }
+    return oldest
   }
 
   #changed(row: SyncRow): void {

@@ -3,7 +3,8 @@ import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { CausewayError, type Clock, backoffDelay, errorMessage } from '#libs/kernel'
+import { CausewayError, type Clock, errorMessage } from '#libs/kernel'
+import { keepRunning } from './keep-running.ts'
 
 export type ChildOptions = {
   name: string
@@ -25,11 +26,12 @@ export type ChildService = {
   readonly pid: number | undefined
   /** Where it serves `/readyz`, once it has said so. */
   readonly healthUrl: string | undefined
-  /** Ends it: SIGTERM, then SIGKILL after `timeoutMs`. */
-  stop(timeoutMs?: number): Promise<void>
+  /** Ends it: SIGTERM, then SIGKILL if that takes too long. */
+  stop(): Promise<void>
 }
 
-const RESTART = { baseMs: 100, capMs: 5_000 }
+/** How long a service may take to end in order. */
+const STOP_MS = 15_000
 
 /** By default V8 lets much garbage gather before it looks: with several processes on one machine, memory counts more. */
 const NODE_FLAGS = ['--max-semi-space-size=4']
@@ -39,44 +41,25 @@ const NODE_FLAGS = ['--max-semi-space-size=4']
  * @throws CausewayError `ChildFailed` with the end of its log when it ends before that
  */
 export async function startChild(options: ChildOptions): Promise<ChildService> {
-  const { name, clock, onRestart } = options
-  const stopping = new AbortController()
-  let current = await launch(options)
-  const supervise = async (): Promise<void> => {
-    for (let failures = 0; !stopping.signal.aborted;) {
-      const how = await current.exited
-      if (stopping.signal.aborted) return
-      onRestart(`${name} ended (${how}); starting it again`)
-      try {
-        await clock.sleep(
-          backoffDelay(RESTART, failures, () => 1),
-          stopping.signal,
-        )
-        current = await launch(options)
-        failures = 0
-        onRestart(`${name} runs again`)
-      } catch (error) {
-        failures++
-        if (!stopping.signal.aborted) onRestart(errorMessage(error))
-      }
-    }
-  }
-  const supervision = supervise()
+  const kept = await keepRunning<Launched>({
+    ...options,
+    start: () => launch(options),
+    exited: ({ exited }) => exited,
+    stop: async ({ process: child, exited }) => {
+      child.kill('SIGTERM')
+      const force = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
+      await exited
+      clearTimeout(force)
+    },
+  })
   return {
     get pid() {
-      return current.process.pid
+      return kept.current.process.pid
     },
     get healthUrl() {
-      return current.healthUrl()
+      return kept.current.healthUrl()
     },
-    stop: async (timeoutMs = 15_000) => {
-      stopping.abort(new Error('stopping'))
-      current.process.kill('SIGTERM')
-      const force = setTimeout(() => current.process.kill('SIGKILL'), timeoutMs)
-      await current.exited
-      clearTimeout(force)
-      await supervision
-    },
+    stop: () => kept.stop(),
   }
 }
 

@@ -1,13 +1,12 @@
 import { type NatsServer, startNatsServer } from '#libs/bus'
-import { type Clock, backoffDelay, errorMessage } from '#libs/kernel'
+import type { Clock } from '#libs/kernel'
+import { keepRunning } from './keep-running.ts'
 
 export type NatsProcess = {
   readonly url: string
   readonly pid: number | undefined
   stop(): Promise<void>
 }
-
-const RESTART = { baseMs: 100, capMs: 5_000 }
 
 /** Starts a nats-server on a folder, and again on the same port whenever it dies. @throws BusError when the first start fails */
 export async function startNatsProcess(options: {
@@ -18,37 +17,26 @@ export async function startNatsProcess(options: {
   onRestart: (why: string) => void
 }): Promise<NatsProcess> {
   const { dataDir, port, clock, onRestart } = options
-  const stopping = new AbortController()
-  let server: NatsServer = await startNatsServer({ dataDir, port })
-  const supervise = async (): Promise<void> => {
-    for (let failures = 0; !stopping.signal.aborted;) {
+  const kept = await keepRunning<NatsServer>({
+    name: 'nats-server',
+    clock,
+    start: () => startNatsServer({ dataDir, port }),
+    exited: async (server) => {
       const { code, signal } = await server.exited
-      if (stopping.signal.aborted) return
-      onRestart(`nats-server ended (${signal ?? `status ${code}`}); starting it again`)
-      try {
-        await clock.sleep(
-          backoffDelay(RESTART, failures, () => 1),
-          stopping.signal,
-        )
-        server = await startNatsServer({ dataDir, port })
-        failures = 0
-        onRestart('nats-server runs again')
-      } catch (error) {
-        failures++
-        if (!stopping.signal.aborted) onRestart(`nats-server could not be started: ${errorMessage(error)}`)
-      }
-    }
-  }
-  const supervision = supervise()
-  return {
-    url: server.url,
-    get pid() {
-      return server.process.pid
+      return signal ?? `status ${code}`
     },
-    stop: async () => {
-      stopping.abort(new Error('stopping'))
+    stop: async (server) => {
       await server.stop()
-      await supervision
     },
+    onRestart,
+  })
+  return {
+    get url() {
+      return kept.current.url
+    },
+    get pid() {
+      return kept.current.process.pid
+    },
+    stop: () => kept.stop(),
   }
 }

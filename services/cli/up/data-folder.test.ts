@@ -1,0 +1,56 @@
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { DataFolder, type RunningInfo } from './data-folder.ts'
+
+let root: string
+let folder: DataFolder
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'causeway-folder-'))
+  folder = new DataFolder(join(root, 'data'))
+})
+
+afterEach(() => rmSync(root, { recursive: true }))
+
+/** No process has it: the largest pid there can be. */
+const DEAD_PID = 4_194_304
+const info = (pid: number): RunningInfo => ({
+  pid,
+  natsUrl: 'nats://127.0.0.1:1',
+  hostKubeconfig: 'h.yaml',
+  replicas: 1,
+  partitions: 8,
+  processes: {},
+})
+
+test('is readable by its owner alone', () => {
+  expect(statSync(folder.root).mode & 0o077).toBe(0)
+})
+
+test('is used by one process at a time, and free again when that is gone', () => {
+  writeFileSync(folder.path('up.pid'), JSON.stringify({ pid: process.ppid }))
+  expect(() => folder.claim()).toThrow(new RegExp(`in use by process ${process.ppid}.*--data`))
+  writeFileSync(folder.path('up.pid'), JSON.stringify({ pid: DEAD_PID }))
+  folder.claim()
+  folder.claim()
+})
+
+test('tells what runs on it only while it runs', () => {
+  expect(folder.running()).toBeUndefined()
+  folder.storeRunning(info(process.pid))
+  expect(folder.running()).toEqual(info(process.pid))
+  folder.storeRunning(info(DEAD_PID))
+  expect(folder.running()).toBeUndefined()
+  folder.storeRunning(info(process.pid))
+  folder.release()
+  expect(folder.running()).toBeUndefined()
+})
+
+test('a file that a crash has left half written counts as none', () => {
+  folder.storePorts({ nats: 4 })
+  expect(folder.ports()).toEqual({ nats: 4 })
+  writeFileSync(folder.path('ports.json'), '{"nats":')
+  expect(folder.ports()).toEqual({})
+})
