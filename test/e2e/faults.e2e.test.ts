@@ -109,6 +109,23 @@ describe.each(MODES)('$mode', ({ separate }) => {
     await expectToRun(up, 'apart')
     await expect.poll(() => stateOf(up, 'apart'), { timeout: 20_000 }).toMatchObject({ state: 'synced' })
   })
+
+  test('kill -9 of the embedded API server is survived by what runs, and the next pods run', async () => {
+    const up = await startUp({ separate, tenants: ['good'] })
+    cleanups.push(() => up.dispose())
+    const cluster = await openCluster(up.ready.kubeconfigs['good'] ?? '')
+    cleanups.push(() => cluster.close())
+    await cluster.create(podOf('default', 'before'))
+    const before = await cluster.until('pods', { namespace: 'default', name: 'before' }, isRunning)
+    const pid = up.pids()['apiserver'] ?? 0
+    process.kill(pid, 'SIGKILL')
+    await expect.poll(() => up.pids()['apiserver'], { timeout: 20_000 }).not.toBe(pid)
+    await expectToRun(up, 'good')
+    const after = await cluster.get('pods', { namespace: 'default', name: 'before' })
+    expect(after.metadata.uid).toBe(before.metadata.uid)
+    expect(isRunning(after)).toBe(true)
+    await expect.poll(() => stateOf(up, 'good'), { timeout: 20_000 }).toMatchObject({ state: 'synced' })
+  })
 })
 
 /** An API server with one cluster, in a process of its own, that can be stopped and started. */

@@ -5,6 +5,7 @@ import { deletionTests } from './suites/deletion.ts'
 import { foreignObjectTests } from './suites/foreign-objects.ts'
 import { podTests } from './suites/pods.ts'
 import { referenceTests } from './suites/references.ts'
+import { secrecyTests } from './suites/secrecy.ts'
 import { serviceTests } from './suites/services.ts'
 
 describe.each(MODES)('$mode', ({ separate }) => {
@@ -26,6 +27,9 @@ describe.each(MODES)('$mode', ({ separate }) => {
   })
   describe('objects that are not ours', () => {
     foreignObjectTests(current)
+  })
+  describe('secrecy', () => {
+    secrecyTests(current)
   })
   describe('services', () => {
     serviceTests(current)

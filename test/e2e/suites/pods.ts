@@ -92,4 +92,30 @@ export function podTests(current: () => World): void {
     expect(new Set(pairs.map(({ copy }) => copy.metadata.uid)).size).toBe(2)
     expect(pairs.map(({ copy }) => copy.metadata.annotations?.['causeway.dev/name'])).toEqual(['a', 'a-x-b'])
   })
+
+  test('a tenant cannot pass its pod off as another’s', async () => {
+    const world = current()
+    const [tenant, other] = world.tenants
+    const namespace = await tenant.namespace()
+    const forged = {
+      'causeway.dev/tenant': other.name,
+      'causeway.dev/namespace': 'default',
+      'causeway.dev/uid': 'forged',
+      'causeway.dev/name': 'forged',
+    }
+    const pod = podOf(namespace, 'web', { labels: { ...forged, app: 'web' } })
+    await tenant.cluster.create({ ...pod, metadata: { ...pod.metadata, annotations: forged } })
+    const { copy, virtual } = await untilAgreed(world, tenant, { namespace, name: 'web' })
+    expect(copy.metadata.labels).toMatchObject({
+      app: 'web',
+      'causeway.dev/tenant': tenant.name,
+      'causeway.dev/namespace': namespace,
+    })
+    expect(copy.metadata.annotations).toMatchObject({
+      'causeway.dev/name': 'web',
+      'causeway.dev/uid': virtual.metadata.uid,
+    })
+    const others = await world.host.list('pods', other.hostNamespace)
+    expect(others.filter(({ metadata }) => metadata.annotations?.['causeway.dev/uid'] === 'forged')).toEqual([])
+  })
 }
