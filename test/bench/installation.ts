@@ -37,6 +37,9 @@ const EMBEDDED_TENANTS = ['t1', 't2', 't3', 't4', 't5']
 /** Ten nodes hold 1,100 pods: no scenario has to wait for room. */
 const NODES = '10'
 
+/** As deploy/bin/causeway has them. */
+const NODE_FLAGS = ['--max-semi-space-size=16']
+
 const services = fileURLToPath(new URL('../../services/', import.meta.url))
 
 /**
@@ -113,7 +116,7 @@ function startNode(options: BenchOptions, args: readonly string[]): ChildProcess
   const profile =
     options.cpuProfDir === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${resolve(options.cpuProfDir)}`]
   if (options.cpuProfDir !== undefined) mkdirSync(options.cpuProfDir, { recursive: true })
-  return spawn(process.execPath, [...profile, join(services, module), ...rest], {
+  return spawn(process.execPath, [...NODE_FLAGS, ...profile, join(services, module), ...rest], {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     env: { ...process.env, CAUSEWAY_LOG_LEVEL: 'warn' },
     detached: true,
