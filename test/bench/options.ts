@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util'
 import { ConfigError, errorMessage } from '#libs/kernel'
 
-export const SCENARIOS = ['trickle', 'burst'] as const
-export type Scenario = (typeof SCENARIOS)[number]
+const SCENARIOS = ['trickle', 'burst'] as const
+type Scenario = (typeof SCENARIOS)[number]
 
 export type BenchOptions = {
   scenarios: Scenario[]

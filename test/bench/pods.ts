@@ -9,7 +9,7 @@ export const NAMESPACE = 'bench'
 export const BASELINE_NAMESPACE = 'bench-baseline'
 
 /** A pod as it is usual: one container with environment, resources and a probe. */
-export function podNamed(name: string): object {
+function podNamed(name: string): object {
   const environment = Array.from({ length: 8 }, (_, index) => ({ name: `SETTING_${index}`, value: `value-${index}` }))
   return {
     apiVersion: 'v1',
