@@ -42,6 +42,7 @@ export const RULES = {
   virtualNeverSeen: 'a host copy without an object of the tenant',
   unused: 'nothing of the tenant uses the object any more',
   disabled: 'the configuration does not let objects of the kind cross',
+  rejected: 'the object can no longer cross as it is',
   excluded: 'the tenant excludes the object, or it never crosses',
   handedOver: 'what the host made for another copy has the name of this one',
   hostTerminating: 'the host is deleting the copy',

@@ -1,6 +1,6 @@
-import type { Json, JsonObject } from '#libs/kube-model'
+import type { Json, JsonObject, KubeObject } from '#libs/kube-model'
 import { covers } from './covers.ts'
-import { asObject } from './json.ts'
+import { asObject, presentFields } from './json.ts'
 import { mergePatchOf } from './merge-patch.ts'
 import { plainTag } from './three-way.ts'
 
@@ -42,6 +42,43 @@ function fieldPatch(current: Json | undefined, wanted: Json): Json | undefined {
   if (current === undefined) return covers(current, wanted) ? undefined : wanted
   const change = mergePatchOf({ field: current }, { field: wanted })
   return change?.field
+}
+
+/** An object without what every object has. */
+export function contentOf(object: KubeObject): JsonObject {
+  const { apiVersion: _apiVersion, kind: _kind, metadata: _metadata, status: _status, ...content } = object
+  return content as JsonObject
+}
+
+/** How a base keeps a whole content: as {@link fieldTags}, the fields of `spec` one by one. */
+export function contentTags(content: JsonObject): JsonObject {
+  const { spec, ...others } = content
+  return { ...fieldTags(others), ...(spec === undefined ? {} : { spec: fieldTags(asObject(spec) ?? {}) }) }
+}
+
+/**
+ * The same as {@link ownedFieldsPatch} for a whole object, without metadata and status; the fields of `spec` are looked
+ * at one by one.
+ * @param crossed as {@link contentTags} makes it
+ * @param owns whether a field of `spec` is the other side's at all. @default all are
+ */
+export function contentPatch(
+  object: KubeObject,
+  wanted: JsonObject,
+  options: { crossed: JsonObject | undefined; owns?: (field: string) => boolean },
+): JsonObject | undefined {
+  const { crossed } = options
+  const { spec, ...others } = wanted
+  const { spec: currentSpec, ...currentOthers } = contentOf(object)
+  const specTags = crossed === undefined ? undefined : (asObject(crossed.spec) ?? {})
+  const patch = ownedFieldsPatch(currentOthers, others, { crossed })
+  const section = ownedFieldsPatch(asObject(currentSpec) ?? {}, asObject(spec) ?? {}, { ...options, crossed: specTags })
+  return presentFields({ ...patch, spec: section })
+}
+
+/** The value at a path of field names, `spec.controller`. */
+export function valueAt(object: unknown, path: string): unknown {
+  return path.split('.').reduce<unknown>((value, field) => asObject(value)?.[field], object)
 }
 
 /** The tags that a base holds of the fields under this name. */

@@ -3,6 +3,9 @@ import { decide } from './decide.ts'
 import type { Decision } from './decision.ts'
 import type { Kind, Mirror } from './kind.ts'
 import { configMaps } from './kinds/configmaps/configmaps.ts'
+import { endpoints } from './kinds/endpoints/endpoints.ts'
+import { endpointSlices } from './kinds/endpointslices.discovery.k8s.io/endpoint-slices.ts'
+import { persistentVolumeClaims } from './kinds/persistentvolumeclaims/persistentvolumeclaims.ts'
 import { pods } from './kinds/pods/pods.ts'
 import { secrets } from './kinds/secrets/secrets.ts'
 import { services } from './kinds/services/services.ts'
@@ -12,6 +15,7 @@ import { deviceClasses } from './mirrors/device-classes/device-classes.ts'
 import { gatewayClasses } from './mirrors/gateway-classes/gateway-classes.ts'
 import { ingressClasses } from './mirrors/ingress-classes/ingress-classes.ts'
 import { nodes } from './mirrors/nodes/nodes.ts'
+import { persistentVolumes } from './mirrors/persistent-volumes/persistent-volumes.ts'
 import { runtimeClasses } from './mirrors/runtime-classes/runtime-classes.ts'
 import { volumeSnapshotClasses } from './mirrors/volume-snapshot-classes/volume-snapshot-classes.ts'
 import type { View } from './view.ts'
@@ -23,13 +27,17 @@ import type { View } from './view.ts'
 export const KINDS: Readonly<Record<string, Kind>> = {
   configmaps: configMaps,
   secrets,
+  persistentvolumeclaims: persistentVolumeClaims,
   services,
+  endpoints,
+  'endpointslices.discovery.k8s.io': endpointSlices,
   pods,
 }
 
 /** The kinds whose originals are on the host and of which tenants get copies, by resource token. */
 export const MIRRORS: Readonly<Record<string, Mirror>> = {
   nodes,
+  persistentvolumes: persistentVolumes,
   'ingressclasses.networking.k8s.io': ingressClasses,
   'runtimeclasses.node.k8s.io': runtimeClasses,
   'gatewayclasses.gateway.networking.k8s.io': gatewayClasses,
@@ -75,6 +83,16 @@ export function isDecided(resource: string): boolean {
 /** The kinds whose objects may refer to those of a resource that cross only while used. */
 export function kindsReferringTo(resource: string): Kind[] {
   return Object.values(KINDS).filter((kind) => kind.refersTo?.includes(resource) === true)
+}
+
+/** Whether each change of an object of `resource` may change what is decided about one of `target` that it refers to. */
+export function informs(resource: string, target: string): boolean {
+  return kindFor(resource)?.informs?.includes(target) === true
+}
+
+/** Mirrors that are there only while used, and whose use objects of this resource tell. */
+export function mirrorsUsedBy(resource: string): string[] {
+  return Object.keys(MIRRORS).filter((mirror) => informs(resource, mirror))
 }
 
 /** Whether a change of an object of `resource` may change what is decided about one of `user` that refers to it. */

@@ -8,7 +8,7 @@ import type { Mirror } from '../kind.ts'
 import { matchesSelector } from '../match-selector.ts'
 import { mergePatchOf } from '../merge-patch.ts'
 import { mirroredAnnotations, mirroredLabels } from '../metadata.ts'
-import { crossedFields, fieldTags, ownedFieldsPatch } from '../owned-fields.ts'
+import { contentOf, contentPatch, contentTags, valueAt } from '../owned-fields.ts'
 import { LABELS } from '../stamps.ts'
 import type { View } from '../view.ts'
 
@@ -86,19 +86,20 @@ function create(view: View, options: ClassMirrorOptions): Decision {
     kind: options.resource.kind,
     metadata: { name: view.key.name, ...metadataOf(view) },
   }
-  return write(view, { write: { op: 'create', body }, rule: 'mirror', base: { fields: tagsOfAll(fields) } })
+  return write(view, { write: { op: 'create', body }, rule: 'mirror', base: { fields: contentTags(fields) } })
 }
 
 function update(view: View, virtual: KubeObject, options: ClassMirrorOptions): Decision[] {
   const wanted = fieldsOf(view, options)
-  if (options.immutable?.some((path) => !jsonEqual(at(wanted, path), at(virtual, path))) === true) {
+  if (options.immutable?.some((path) => !jsonEqual(valueAt(wanted, path), valueAt(virtual, path))) === true) {
     return [remove(view, virtual, { rule: 'replace', proof: { kind: 'state', seq: view.host.seq } })]
   }
   const decisions: Decision[] = []
   const uid = virtual.metadata.uid ?? ''
-  const body = presentFields({ ...fieldsPatch(view, virtual, wanted), metadata: metadataPatch(view, virtual) })
+  const content = contentPatch(virtual, wanted, { crossed: asObject(view.base?.fields) })
+  const body = presentFields({ ...content, metadata: metadataPatch(view, virtual) })
   if (body !== undefined) {
-    const base = { fields: tagsOfAll(wanted) }
+    const base = { fields: contentTags(wanted) }
     decisions.push(write(view, { write: { op: 'patch', patchType: 'merge', body, uid }, rule: 'mirror', base }))
   }
   const status = options.status === true ? statusPatch(virtual, view.host.object) : undefined
@@ -109,33 +110,10 @@ function update(view: View, virtual: KubeObject, options: ClassMirrorOptions): D
   return decisions
 }
 
-/** Every section of the object by itself: of `spec`, each field has its own tag. */
-function fieldsPatch(view: View, virtual: KubeObject, wanted: JsonObject): JsonObject | undefined {
-  const crossed = crossedFields(view.base, 'fields')
-  const current = contentOf(virtual)
-  const { spec, ...others } = wanted
-  const { spec: currentSpec, ...currentOthers } = current
-  const specTags = crossed === undefined ? undefined : (asObject(crossed.spec) ?? {})
-  const patch = ownedFieldsPatch(currentOthers, others, { crossed })
-  const section = ownedFieldsPatch(asObject(currentSpec) ?? {}, asObject(spec) ?? {}, { crossed: specTags })
-  return presentFields({ ...patch, spec: section })
-}
-
-function tagsOfAll(fields: JsonObject): JsonObject {
-  const { spec, ...others } = fields
-  return { ...fieldTags(others), spec: fieldTags(asObject(spec) ?? {}) }
-}
-
 function fieldsOf(view: View, options: ClassMirrorOptions): JsonObject {
   const host = view.host.object
   if (host === undefined) return {}
   return cloneJson(options.fields === undefined ? contentOf(host) : options.fields(host))
-}
-
-/** An object without what every object has. */
-export function contentOf(object: KubeObject): JsonObject {
-  const { apiVersion: _apiVersion, kind: _kind, metadata: _metadata, status: _status, ...content } = object
-  return content as JsonObject
 }
 
 function metadataOf(view: View): { labels: Record<string, string>; annotations?: Record<string, string> } {
@@ -157,10 +135,6 @@ function metadataPatch(view: View, virtual: KubeObject): JsonObject | undefined 
 
 function statusPatch(virtual: KubeObject, host: KubeObject | undefined): JsonObject | undefined {
   return mergePatchOf(asObject(virtual.status) ?? {}, cloneJson(asObject(host?.status) ?? {}))
-}
-
-function at(object: unknown, path: string): unknown {
-  return path.split('.').reduce<unknown>((value, field) => asObject(value)?.[field], object)
 }
 
 function remove(view: View, virtual: KubeObject, why: { rule: Rule; proof: DeleteProof }): Decision {

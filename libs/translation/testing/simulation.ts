@@ -161,7 +161,6 @@ export class Simulation {
   }
 
   #related(): Related {
-    const pods = (): ObjectRef[] => this.#keys().filter(({ resource }) => resource === 'pods')
     return {
       virtual: (ref) => this.get('virtual', ref),
       host: (ref) => this.get('host', ref),
@@ -170,11 +169,10 @@ export class Simulation {
           object !== undefined && key.startsWith(`virtual|${resource}|${namespace}|`) ? [object] : [],
         ),
       usersOf: (ref) =>
-        pods().filter((pod) =>
-          referencesOf('pods', { virtual: this.get('virtual', pod), host: this.get('host', this.hostRef(pod)) }).some(
-            (used) => keyOf('virtual', used) === keyOf('virtual', ref),
-          ),
-        ),
+        this.#keys().filter((user) => {
+          const pair = { virtual: this.get('virtual', user), host: this.get('host', this.hostRef(user)) }
+          return referencesOf(user.resource, pair).some((used) => keyOf('virtual', used) === keyOf('virtual', ref))
+        }),
       synced: () => true,
     }
   }

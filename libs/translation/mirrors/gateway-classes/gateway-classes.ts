@@ -2,7 +2,8 @@ import type { JsonObject, KubeObject } from '#libs/kube-model'
 import { RESOURCES } from '#libs/kube-model'
 import { isEnabled } from '#libs/sync-config'
 import { asObject } from '../../json.ts'
-import { classMirror, contentOf } from '../class-mirror.ts'
+import { contentOf } from '../../owned-fields.ts'
+import { classMirror } from '../class-mirror.ts'
 
 /** The host's GatewayClasses with their status, which the tenant's Gateways may name. */
 export const gatewayClasses = classMirror({

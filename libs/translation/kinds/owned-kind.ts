@@ -1,0 +1,178 @@
+import type { Reason, WriteName } from '#libs/events'
+import { cloneJson, jsonEqual } from '#libs/kernel'
+import { type JsonObject, type KubeObject, type ResourceInfo, apiVersionOf, resourceToken } from '#libs/kube-model'
+import type { TenantConfig } from '#libs/sync-config'
+import { asObject, presentFields, stringMap } from '../json.ts'
+import type { Kind, PairInput, PairWrite, ToHost, TranslateInput } from '../kind.ts'
+import { mergePatchOf } from '../merge-patch.ts'
+import {
+  type MetadataChanges,
+  type OwnsKey,
+  compareMetadata,
+  hostMetadata,
+  metadataBase,
+  metadataPatch,
+  refOf,
+} from '../metadata.ts'
+import { contentOf, contentPatch, contentTags, valueAt } from '../owned-fields.ts'
+import { patchHost, patchVirtual } from '../patches.ts'
+import type { Stamps } from '../stamps.ts'
+import { type Merge, tagsOf, threeWay } from '../three-way.ts'
+
+/** What the host copy of an object holds besides metadata and status, or why there cannot be one. */
+export type Content =
+  | { kind: 'content'; fields: JsonObject; extra?: Partial<Stamps> }
+  | { kind: 'reject'; reason: Reason; message: string }
+
+export type OwnedKindOptions = Partial<
+  Pick<Kind, 'references' | 'requiredReferences' | 'excluded' | 'refersTo' | 'followsReferences' | 'isDerived'>
+> & {
+  resource: ResourceInfo
+  version: number
+  isEnabled(config: TenantConfig): boolean
+  /** The copy's content, with `extra` metadata for the keys that the kind owns. @default what the tenant's object holds */
+  content?(input: TranslateInput): Content
+  /** Labels and annotations whose value on the host `content` gives. @default none */
+  ownsKey?: OwnsKey
+  /** Fields that the API lets nobody change, as `addressType`: the copy is deleted and made again. */
+  immutable?: readonly string[]
+  /** Text fields of `spec` that either side may set. */
+  twoWay?: readonly string[]
+  /** The status that the tenant's object is to have; `undefined` to leave it. @default it is left */
+  status?(input: PairInput): JsonObject | undefined
+  /** What becomes of a copy whose original can no longer cross as it is. @default it stays as it is */
+  whenRejected?: 'keep' | 'delete'
+}
+
+/**
+ * A kind whose content is the tenant's: it goes to the host, and nothing but labels, annotations, single fields and the
+ * status comes back. What the host's API fills in on the copy stays there.
+ */
+export function ownedKind(options: OwnedKindOptions): Kind {
+  const { resource, version, refersTo, followsReferences } = options
+  const virtualWrites: WriteName[] = options.status === undefined ? ['patch'] : ['patch', 'patch/status']
+  return {
+    resource,
+    version,
+    isEnabled: (config) => options.isEnabled(config),
+    virtualWrites,
+    lifecycle: 'plain',
+    onlyWhileUsed: false,
+    ...(refersTo === undefined ? {} : { refersTo }),
+    ...(followsReferences === undefined ? {} : { followsReferences }),
+    ...(options.isDerived === undefined ? {} : { isDerived: (input) => options.isDerived?.(input) ?? false }),
+    references: (pair) => options.references?.(pair) ?? [],
+    requiredReferences: (virtual, tenant) => options.requiredReferences?.(virtual, tenant) ?? [],
+    excluded: (virtual, related) => options.excluded?.(virtual, related) ?? false,
+    toHost: (input) => toHost(input, options),
+    reconcile: (input) => reconcile(input, options),
+    disagreement: (input) => {
+      const content = translated(input, options)
+      return content.kind === 'reject' ? { reason: content.reason, message: content.message } : undefined
+    },
+  }
+}
+
+function translated(input: TranslateInput, options: OwnedKindOptions): Content {
+  if (options.content !== undefined) return options.content(input)
+  return { kind: 'content', fields: cloneJson(contentOf(input.virtual)) }
+}
+
+function toHost(input: TranslateInput, options: OwnedKindOptions): ToHost {
+  const { virtual, tenant } = input
+  const { resource } = options
+  const content = translated(input, options)
+  if (content.kind === 'reject') return content
+  const { fields, extra } = content
+  const given = { tenant, ...(extra === undefined ? {} : { extra }), ...ownsOf(options) }
+  const twoWay = twoWayFields(virtual, options)
+  const spec = options.twoWay === undefined ? fields.spec : { ...asObject(fields.spec), ...twoWay }
+  return {
+    kind: 'object',
+    object: {
+      ...fields,
+      ...(spec === undefined ? {} : { spec }),
+      apiVersion: apiVersionOf(resource),
+      kind: resource.kind,
+      metadata: hostMetadata(refOf(virtual, resourceToken(resource)), virtual, given),
+    },
+    base: {
+      ...metadataBase(virtual, options.ownsKey),
+      content: contentTags(withoutTwoWay(fields, options)),
+      twoWay: tagsOf(twoWay),
+    },
+  }
+}
+
+function reconcile(input: PairInput, options: OwnedKindOptions): PairWrite[] {
+  const content = translated(input, options)
+  if (content.kind === 'reject') return options.whenRejected === 'delete' ? [remove(input, 'rejected')] : []
+  const fields = withoutTwoWay(content.fields, options)
+  if (options.immutable?.some((path) => !jsonEqual(valueAt(fields, path), valueAt(input.host, path))) === true) {
+    return [remove(input, 'update')]
+  }
+  const writes = contentWrites(input, options, { fields, extra: content.extra })
+  const status = options.status?.(input)
+  const statusPatch = status && mergePatchOf(asObject(input.virtual.status) ?? {}, status)
+  if (statusPatch !== undefined) {
+    const body = { status: statusPatch }
+    writes.push(patchVirtual(input.virtual, body, { rule: 'statusBack', subresource: 'status' }))
+  }
+  return writes
+}
+
+function contentWrites(
+  input: PairInput,
+  options: OwnedKindOptions,
+  content: { fields: JsonObject; extra: Partial<Stamps> | undefined },
+): PairWrite[] {
+  const { virtual, host, base, tenant } = input
+  const { fields, extra } = content
+  const ref = refOf(virtual, resourceToken(options.resource))
+  const given = { ref, tenant, ...(extra === undefined ? {} : { extra }), ...ownsOf(options) }
+  const metadata: MetadataChanges = compareMetadata({ virtual, host, base }, given)
+  const merge: Merge = threeWay(asObject(base?.twoWay), {
+    virtual: twoWayFields(virtual, options),
+    host: twoWayFields(host, options),
+  })
+  const tags = contentTags(fields)
+  const owns = (field: string): boolean => options.twoWay?.includes(field) !== true
+  const patch = contentPatch(host, fields, { crossed: asObject(base?.content), owns })
+  const toHostBody = bodyOf(patch, merge.toHost, metadataPatch(metadata.host))
+  if (toHostBody !== undefined) {
+    const after = { ...metadata.baseAfterHost, content: tags, twoWay: merge.baseAfterHost }
+    return [patchHost(host, toHostBody, { rule: 'update', base: after })]
+  }
+  const toVirtualBody = bodyOf(undefined, merge.toVirtual, metadataPatch(metadata.virtual))
+  if (toVirtualBody === undefined) return []
+  const after = { ...metadata.baseAfterVirtual, content: tags, twoWay: merge.baseAfterVirtual }
+  return [patchVirtual(virtual, toVirtualBody, { rule: 'fieldsBack', base: after })]
+}
+
+function bodyOf(
+  content: JsonObject | undefined,
+  twoWay: Record<string, string | null>,
+  metadata: JsonObject | undefined,
+): JsonObject | undefined {
+  const spec = { ...asObject(content?.spec), ...twoWay }
+  return presentFields({ ...content, metadata, spec: Object.keys(spec).length === 0 ? undefined : spec })
+}
+
+function remove({ host, seq }: PairInput, rule: 'update' | 'rejected'): PairWrite {
+  const proof = { kind: 'state' as const, seq: seq.virtual }
+  return { side: 'host', rule, write: { op: 'delete', uid: host.metadata.uid ?? '', proof } }
+}
+
+function ownsOf({ ownsKey }: OwnedKindOptions): { owns?: OwnsKey } {
+  return ownsKey === undefined ? {} : { owns: ownsKey }
+}
+
+function twoWayFields(object: KubeObject, { twoWay = [] }: OwnedKindOptions): Record<string, string> {
+  return Object.fromEntries(Object.entries(stringMap(object.spec)).filter(([field]) => twoWay.includes(field)))
+}
+
+function withoutTwoWay(fields: JsonObject, { twoWay }: OwnedKindOptions): JsonObject {
+  const spec = asObject(fields.spec)
+  if (twoWay === undefined || spec === undefined) return fields
+  return { ...fields, spec: Object.fromEntries(Object.entries(spec).filter(([field]) => !twoWay.includes(field))) }
+}
