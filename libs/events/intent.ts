@@ -24,10 +24,13 @@ export type DeleteProof =
   /** The writer must read the counterpart live and not find it (or find another uid) before it deletes. */
   | { kind: 'confirm-absent'; counterpart: ObjectKey; uid?: string }
 
+/** Parts of an object that are patched on their own; the latter two are of pods. */
+export type Subresource = 'status' | 'resize' | 'ephemeralcontainers'
+
 /** The write itself. A `uid` is a precondition: the API refuses the write when the object has another one. */
 export type Write =
   | { op: 'create'; body: KubeObject }
-  | { op: 'patch'; patchType: PatchType; body: JsonObject | JsonObject[]; uid: string; subresource?: 'status' }
+  | { op: 'patch'; patchType: PatchType; body: JsonObject | JsonObject[]; uid: string; subresource?: Subresource }
   | { op: 'bind'; node: string; uid: string }
   | { op: 'delete'; uid: string; resourceVersion?: string; gracePeriodSeconds?: number; proof: DeleteProof }
   /**
@@ -40,11 +43,11 @@ export type Write =
   | { op: 'announce'; body: KubeObject }
 
 /** A write by its kind, as tables and metrics name it: `patch/status` is a patch of the status subresource. */
-export type WriteName = Exclude<Write['op'], 'patch'> | 'patch' | 'patch/status'
+export type WriteName = Write['op'] | `patch/${Subresource}`
 
 /** @see WriteName */
 export function writeName(write: Write): WriteName {
-  return write.op === 'patch' && write.subresource === 'status' ? 'patch/status' : write.op
+  return write.op === 'patch' && write.subresource !== undefined ? `patch/${write.subresource}` : write.op
 }
 
 /** An object of the intent's tenant on one side. */

@@ -132,7 +132,7 @@ function withoutCopy(pair: Pair, virtual: KubeObject): Decision[] {
       target: pair.hostTarget,
       write: { op: 'create', body: desired.object },
       rule: 'create',
-      needs: kind.references({ virtual }).map((ref) => hostTarget(view, ref)),
+      needs: [...kind.references({ virtual }), ...(desired.needs ?? [])].map((ref) => hostTarget(view, ref)),
       ...(desired.base === undefined ? {} : { base: desired.base }),
     },
   ]

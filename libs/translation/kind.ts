@@ -17,7 +17,13 @@ export type PairInput = TranslateInput & {
 
 /** The desired host object, or why there cannot be one. */
 export type ToHost =
-  | { kind: 'object'; object: KubeObject; base?: JsonObject }
+  | {
+      kind: 'object'
+      object: KubeObject
+      base?: JsonObject
+      /** The tenant's objects, besides its references, whose copies must be on the host before. */
+      needs?: ObjectRef[]
+    }
   | { kind: 'reject'; reason: Reason; message: string }
 
 /** A change to one side of a pair. */

@@ -1,10 +1,10 @@
-import type { PatchType } from '#libs/events'
+import type { PatchType, Subresource } from '#libs/events'
 import type { JsonObject, KubeObject } from '#libs/kube-model'
 import type { Rule } from './decision.ts'
 import type { PairWrite } from './kind.ts'
 
 /** How a pair's patch differs from the usual merge patch of the object itself. */
-export type PatchOptions = { rule: Rule; patchType?: PatchType; subresource?: 'status'; base?: JsonObject }
+export type PatchOptions = { rule: Rule; patchType?: PatchType; subresource?: Subresource; base?: JsonObject }
 
 /** A patch of the host copy, for the object that was looked at and no other. */
 export function patchHost(host: KubeObject, body: JsonObject, options: PatchOptions): PairWrite {

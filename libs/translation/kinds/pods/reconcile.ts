@@ -5,6 +5,7 @@ import type { PairInput, PairWrite } from '../../kind.ts'
 import { compareMetadata, metadataPatch, refOf } from '../../metadata.ts'
 import { patchHost, patchVirtual } from '../../patches.ts'
 import { specOf, statusOf } from './fields.ts'
+import { ephemeralWrite, resizeWrite } from './live-changes.ts'
 import { readinessGates, statusBack } from './status.ts'
 import { specBase, specPatch } from './spec-patch.ts'
 import { podStamps } from './translate.ts'
@@ -33,7 +34,8 @@ export function reconcilePod(input: PairInput): PairWrite[] {
       ),
     )
   }
-  return [...writes, ...gateConditions(virtual, host)]
+  const ephemeral = terminating ? undefined : ephemeralWrite(input)
+  return [...writes, ...(ephemeral === undefined ? [] : [ephemeral]), ...gateConditions(virtual, host)]
 }
 
 function bind(virtual: KubeObject, node: string): PairWrite {
@@ -59,15 +61,23 @@ function metadataAndSpec(input: PairInput, { isBeingBound }: { isBeingBound: boo
   const spec = specPatch(input)
   if (toHost !== undefined || spec !== undefined) {
     const body = { ...(toHost === undefined ? {} : { metadata: toHost }), ...(spec === undefined ? {} : { spec }) }
-    const after = { ...changes.baseAfterHost, ...specBase(virtual) }
+    const after = { ...changes.baseAfterHost, ...specBaseBefore(input) }
     return [patchHost(host, body, { rule: 'update', patchType: 'strategic', base: after })]
   }
   // Binding makes an API server put labels of the node on the pod. The tenant's does that as well: what it leaves out is
   // seen, and written, once the pod is bound.
   const toVirtual = isBeingBound ? undefined : metadataPatch(changes.virtual)
+  const resize = resizeWrite(input)
+  if (resize !== undefined) return [resize]
   if (toVirtual === undefined) return []
-  const after = { ...changes.baseAfterVirtual, ...specBase(virtual) }
+  const after = { ...changes.baseAfterVirtual, ...specBaseBefore(input) }
   return [patchVirtual(virtual, { metadata: toVirtual }, { rule: 'fieldsBack', base: after })]
+}
+
+/** What a base holds of the spec while a resize has not crossed yet. */
+function specBaseBefore({ virtual, base }: PairInput): JsonObject {
+  const { resources: _resources, ...rest } = specBase(virtual)
+  return { ...rest, ...(base?.resources === undefined ? {} : { resources: base.resources }) }
 }
 
 /** Conditions of the tenant's readiness gates, which the kubelet waits for on the copy. */

@@ -1,22 +1,22 @@
 import { cloneJson } from '#libs/kernel'
-import type { JsonObject, KubeObject } from '#libs/kube-model'
+import type { JsonObject, KubeObject, ObjectRef } from '#libs/kube-model'
 import { asName, asObject, objectsIn, textOf } from '../../json.ts'
+import { isEnabled } from '#libs/sync-config'
 import type { ToHost, TranslateInput } from '../../kind.ts'
 import { hostMetadata, metadataBase, namespaceLabels, refOf } from '../../metadata.ts'
 import { hostName } from '../../names.ts'
-import { ANNOTATIONS, LABELS, type Stamps } from '../../stamps.ts'
+import { ANNOTATIONS, type Stamps } from '../../stamps.ts'
 import { downwardAnnotations, redirectDownwardApi } from './downward.ts'
+import { replaceClasses } from './classes.ts'
 import { useTenantDns } from './dns.ts'
 import { injectEnvironment } from './environment.ts'
-import { specOf } from './fields.ts'
+import { containersOf, specOf } from './fields.ts'
 import { addHostAliases } from './hosts-file.ts'
+import { confinePlacement, translateImages } from './placement.ts'
 import { referenceSites } from './references.ts'
 import { confineScheduling } from './scheduling.ts'
 import { policyProblem } from './security/judge.ts'
 import { specBase } from './spec-patch.ts'
-
-/** Fields that follow from classes of the tenant's cluster, which the host does not have. */
-const CLASS_FIELDS = ['priorityClassName', 'priority', 'preemptionPolicy', 'runtimeClassName', 'overhead'] as const
 
 /** Projected sources that would hand the pod a credential for the host's API. */
 const HOST_CREDENTIALS = ['serviceAccountToken', 'podCertificate'] as const
@@ -29,18 +29,18 @@ export function podToHost(input: TranslateInput): ToHost {
   const spec = cloneJson(specOf(virtual))
   const waiting = useTenantDns(spec, input)
   if (waiting !== undefined) return { kind: 'reject', reason: 'WaitingForDNS', message: waiting }
-  redirectDownwardApi(spec, tenant)
-  injectEnvironment(spec, input)
-  renameReferences(spec, virtual, tenant.name)
-  replaceIdentity(spec, virtual, tenant.workloadServiceAccount ?? 'default')
-  addHostAliases(spec, input)
-  removeHostCredentials(spec)
-  for (const field of CLASS_FIELDS) delete spec[field]
-  // The API refuses them at creation.
-  delete spec.ephemeralContainers
-  if (!mayChooseNode(input)) delete spec.nodeName
+  const misplaced = confinePlacement(spec, input)
+  if (misplaced !== undefined) return { kind: 'reject', reason: 'PolicyRejected', message: misplaced }
+  const classes = replaceClasses(spec, input)
+  if ('unknown' in classes) return { kind: 'reject', reason: 'UnknownClass', message: classes.unknown }
   const problem = confineScheduling(spec, virtual, tenant)
   if (problem !== undefined) return { kind: 'reject', reason: 'Unsupported', message: problem }
+  // The API refuses them at creation; they are added right after.
+  delete spec.ephemeralContainers
+  const account = replaceIdentity(spec, input)
+  translateParts(spec, input)
+  addHostAliases(spec, input)
+  removeHostCredentials(spec)
   return {
     kind: 'object',
     object: {
@@ -50,6 +50,7 @@ export function podToHost(input: TranslateInput): ToHost {
       spec,
     },
     base: { ...metadataBase(virtual), ...specBase(virtual) },
+    needs: [...classes.needs, ...account],
   }
 }
 
@@ -71,6 +72,22 @@ export function podStamps({ virtual, related }: TranslateInput): Partial<Stamps>
   }
 }
 
+/** All that containers and volumes say in the tenant's terms, in the host's. Changes `spec`. */
+function translateParts(spec: JsonObject, input: TranslateInput): void {
+  const { virtual, tenant } = input
+  redirectDownwardApi(spec, tenant)
+  injectEnvironment(spec, input)
+  translateImages(containersOf(spec), tenant.config)
+  renameReferences(spec, virtual, tenant.name)
+}
+
+/** Containers that are added to a copy that is there. Changes them. */
+export function translateContainers(containers: JsonObject[], input: TranslateInput): JsonObject[] {
+  const spec: JsonObject = { ephemeralContainers: containers }
+  translateParts(spec, input)
+  return objectsIn(spec.ephemeralContainers)
+}
+
 function renameReferences(spec: JsonObject, virtual: KubeObject, tenant: string): void {
   const namespace = virtual.metadata.namespace ?? ''
   for (const volume of objectsIn(spec.volumes)) {
@@ -84,15 +101,23 @@ function renameReferences(spec: JsonObject, virtual: KubeObject, tenant: string)
   }
 }
 
-function replaceIdentity(spec: JsonObject, virtual: KubeObject, serviceAccount: string): void {
+/** @returns the ServiceAccount of the tenant that the copy runs under, if it is one */
+function replaceIdentity(spec: JsonObject, { virtual, tenant }: TranslateInput): ObjectRef[] {
+  const own = {
+    resource: 'serviceaccounts',
+    namespace: virtual.metadata.namespace ?? '',
+    name: asName(spec.serviceAccountName) ?? asName(spec.serviceAccount) ?? 'default',
+  }
+  const crosses = isEnabled(tenant.config, 'toHost', 'serviceAccounts')
   // The deprecated alias would contradict the name.
   delete spec.serviceAccount
-  spec.serviceAccountName = serviceAccount
+  spec.serviceAccountName = crosses ? hostName(own, tenant.name) : tenant.config.workloadServiceAccount
   spec.automountServiceAccountToken = false
   spec.enableServiceLinks = false
   spec.hostname = asName(spec.hostname) ?? hostnameFor(virtual.metadata.name ?? '')
   // It names a headless Service, which on the host has another name.
   delete spec.subdomain
+  return crosses ? [own] : []
 }
 
 /** A pod's hostname is its name, as far as that is a DNS label. */
@@ -108,16 +133,4 @@ function removeHostCredentials(spec: JsonObject): void {
       HOST_CREDENTIALS.every((credential) => source[credential] === undefined),
     )
   }
-}
-
-/**
- * A node that the tenant names is honoured if it is one of the tenant's: mirrored by us, and in use by a pod that the
- * host itself put there. The label alone proves nothing, since tenants can write Nodes.
- */
-function mayChooseNode({ virtual, related }: TranslateInput): boolean {
-  const name = asName(specOf(virtual).nodeName)
-  if (name === undefined) return false
-  const ref = { resource: 'nodes', namespace: '', name }
-  const node = related.virtual(ref)
-  return node?.metadata.labels?.[LABELS.virtualNode] === 'true' && related.usersOf(ref).length > 0
 }
