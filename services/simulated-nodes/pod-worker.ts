@@ -13,6 +13,7 @@ import { creatingStatus, runningStatus, succeededStatus, unschedulableStatus } f
 import type { PodRun } from './pod-status.ts'
 import { nextPodStep } from './pod-step.ts'
 import { needsPlacement, placePod } from './scheduling.ts'
+import type { Placement } from './scheduling.ts'
 import { hostAddress } from './simulated-node.ts'
 
 export type PodWorkerOptions = {
@@ -23,6 +24,8 @@ export type PodWorkerOptions = {
   nodes: ReadonlyMap<string, KubeObject>
   /** Whether an object is in the cache; when not, the cluster is asked. */
   isKnown: (namespace: string, reference: PodReference) => boolean
+  /** Why the pod's volumes keep it from being placed; `undefined` when they do not. */
+  volumeProblem: (pod: Pod) => string | undefined
   /** Index of one of our nodes by its name. */
   nodeIndex: (name: string) => number | undefined
   latencyMs: number
@@ -90,7 +93,11 @@ export function createPodWorker(options: PodWorkerOptions): PodWorker {
   async function schedule(pod: Pod): Promise<number | undefined> {
     const { namespace = '', name = '', uid = '' } = pod.metadata
     const nodes = [...options.nodes.values()] as Node[]
-    const placement = placePod(pod, nodes, (node) => podsOnNode.get(node) ?? 0)
+    const problem = options.volumeProblem(pod)
+    const placement: Placement =
+      problem === undefined
+        ? placePod(pod, nodes, (node) => podsOnNode.get(node) ?? 0)
+        : { kind: 'none', message: `0/${String(nodes.length)} nodes are available: ${problem}.` }
     if (placement.kind === 'none') {
       const current = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled')
       if (current?.message !== placement.message) {

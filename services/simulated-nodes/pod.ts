@@ -54,6 +54,9 @@ export type Pod = KubeObject & {
 }
 
 export type Volume = {
+  name?: string
+  persistentVolumeClaim?: { claimName?: string }
+  ephemeral?: object
   configMap?: NameReference
   secret?: { secretName?: string; optional?: boolean }
   projected?: { sources?: { configMap?: NameReference; secret?: NameReference }[] }

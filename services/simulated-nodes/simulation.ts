@@ -14,6 +14,10 @@ import { requiredReferences } from './pod-references.ts'
 import { createPodWorker } from './pod-worker.ts'
 import { needsPlacement } from './scheduling.ts'
 import { SIMULATED, nodeName } from './simulated-node.ts'
+import { claimProblem, claimsOf } from './volume.ts'
+import type { Claim, PersistentVolume } from './volume.ts'
+import { createMountIndex } from './mount-index.ts'
+import { createVolumeProvisioner, ensureStorageClass } from './volume-provisioner.ts'
 
 /** Everything the simulation needs, with its defaults applied; see SimulatedNodesOptions. */
 export type SimulationOptions = {
@@ -39,6 +43,7 @@ export async function simulate(options: SimulationOptions): Promise<void> {
   const live = async (): Promise<void> => {
     await registerNodes(options, signal)
     await Promise.all(simulation.followed.map(({ synced }) => synced))
+    await ensureStorageClass(options.client, simulation.classes.objects)
     simulation.start()
     options.logger.info({ nodes: options.nodes }, 'simulated nodes are ready')
     options.onReady()
@@ -56,6 +61,7 @@ export async function simulate(options: SimulationOptions): Promise<void> {
 
 type Simulation = {
   nodes: Followed
+  classes: Followed
   followed: readonly Followed[]
   /** Begins to act on pods: before the lists are complete, used addresses and present objects are not known. */
   start(): void
@@ -66,6 +72,7 @@ function startFollowing(options: SimulationOptions, signal: AbortSignal): Simula
   const { client, clock, logger } = options
   const indexes = new Map(Array.from({ length: options.nodes }, (_, index) => [nodeName(index), index]))
   const waiting = createWaitingIndex()
+  const mounting = createMountIndex()
   let isStarted = false
 
   const watch = (resource: keyof typeof RESOURCES, handlers: Handlers): Followed =>
@@ -92,11 +99,33 @@ function startFollowing(options: SimulationOptions, signal: AbortSignal): Simula
     onStored: (object) => {
       worker.observe(object)
       waiting.note(object)
+      mounting.note(object)
       wake(podKey(object))
+      for (const name of claimsOf(object)) wakeClaim(`${object.metadata.namespace ?? ''}/${name}`)
     },
     onRemoved: (pod) => {
       worker.forget(pod)
       waiting.forget(pod)
+      mounting.forget(pod)
+    },
+  })
+  const claims = watch('persistentvolumeclaims', {
+    onStored: (claim) => {
+      wakeClaim(podKey(claim))
+      for (const key of mounting.podsFor(podKey(claim))) wake(key)
+    },
+    onRemoved: (claim) => wakeVolume((claim as Claim).spec?.volumeName),
+  })
+  const volumes = watch('persistentvolumes', {
+    onStored: (volume) => {
+      wakeVolume(volume.metadata.name)
+      const { namespace, name } = (volume as PersistentVolume).spec?.claimRef ?? {}
+      if (name !== undefined) wakeClaim(`${namespace ?? ''}/${name}`)
+    },
+  })
+  const classes = watch('storageclasses.storage.k8s.io', {
+    onStored: () => {
+      for (const key of claims.objects.keys()) wakeClaim(key)
     },
   })
   const present = { configmaps, secrets }
@@ -107,6 +136,7 @@ function startFollowing(options: SimulationOptions, signal: AbortSignal): Simula
     pods: pods.objects,
     nodes: nodes.objects,
     isKnown: (namespace, { resource, name }) => present[resource].objects.has(`${namespace}/${name}`),
+    volumeProblem,
     nodeIndex: (name) => indexes.get(name),
     latencyMs: options.latencyMs,
     terminationMs: options.terminationMs,
@@ -119,6 +149,34 @@ function startFollowing(options: SimulationOptions, signal: AbortSignal): Simula
     random: Math.random,
     onError: (key, error) => logger.warn({ key, err: errorMessage(error) }, 'pod step failed'),
   })
+
+  const provisioner = createVolumeProvisioner({
+    client,
+    clock,
+    logger,
+    claims: claims.objects,
+    volumes: volumes.objects,
+    classes: classes.objects,
+    isUsed: (key) => mounting.podsFor(key).length > 0,
+  })
+
+  function volumeProblem(pod: Pod): string | undefined {
+    for (const name of claimsOf(pod)) {
+      const claim = claims.objects.get(`${pod.metadata.namespace ?? ''}/${name}`) as Claim | undefined
+      const storageClass = classes.objects.get(`/${claim?.spec?.storageClassName ?? ''}`)
+      const problem = claimProblem(name, claim, storageClass)
+      if (problem !== undefined) return problem
+    }
+    return undefined
+  }
+
+  function wakeClaim(key: string): void {
+    if (isStarted) provisioner.claim(key)
+  }
+
+  function wakeVolume(name: string | undefined): void {
+    if (isStarted && name !== undefined && name !== '') provisioner.volume(`/${name}`)
+  }
 
   function wake(key: string): void {
     if (isStarted) workers.add(key)
@@ -133,16 +191,20 @@ function startFollowing(options: SimulationOptions, signal: AbortSignal): Simula
     for (const [key, pod] of pods.objects) if (needsPlacement(pod)) wake(key)
   }
 
-  const followed = [nodes, configmaps, secrets, pods]
+  const followed = [nodes, configmaps, secrets, pods, claims, volumes, classes]
   return {
     nodes,
+    classes,
     followed,
     start: () => {
       isStarted = true
       for (const key of pods.objects.keys()) wake(key)
+      for (const key of claims.objects.keys()) wakeClaim(key)
+      for (const key of volumes.objects.keys()) provisioner.volume(key)
     },
     close: async () => {
       await workers.close()
+      await provisioner.close()
       await Promise.allSettled(followed.map(({ done }) => done))
     },
   }

@@ -10,6 +10,7 @@ import { startNamespaceController } from './namespace-controller.ts'
 import { createObjectGraph } from './object-graph.ts'
 import { startReplicaSetController } from './replica-set-controller.ts'
 import { startServiceAccountController } from './service-account-controller.ts'
+import { startVolumeProtectionController } from './volume-protection-controller.ts'
 
 export type { ControllerLog } from './controller-context.ts'
 
@@ -38,6 +39,7 @@ export function startControllers(api: ClusterApi, options: ControllersOptions): 
     startDeploymentController(context),
     startJobController(context),
     startEndpointsController(context),
+    startVolumeProtectionController(context),
   ]
   return {
     close: () => {
