@@ -43,6 +43,10 @@ export const METRICS = {
     help: 'Log messages that could not be read or decided, by stage.',
     labels: ['stage'],
   },
+  repairs: {
+    name: 'causeway_translator_repairs_total',
+    help: 'Intents that only the patrol found to be missing: drift that no change told of.',
+  },
   partitionLag: {
     name: 'causeway_partition_lag_messages',
     help: 'Messages of the log that a role has not processed yet, by role and partition.',

@@ -8,6 +8,7 @@ export type TranslatorMetrics = {
   folded(side: Side, resource: string): void
   intent(rule: string): void
   poison(stage: 'fold' | 'decide'): void
+  repaired(intents: number): void
   lag(partition: number, messages: number): void
   /** Lag is told only of partitions that are held. */
   lost(partition: number): void
@@ -19,6 +20,7 @@ export function createTranslatorMetrics(registry: Registry): TranslatorMetrics {
   const folded = counter(registry, METRICS.changesFolded)
   const intents = counter(registry, METRICS.intentsPublished)
   const poison = counter(registry, METRICS.poison)
+  const repairs = counter(registry, METRICS.repairs)
   const lag = gauge(registry, METRICS.partitionLag)
   const parked = gauge(registry, METRICS.parked)
   for (const rule of Object.keys(RULES)) intents.inc({ rule }, 0)
@@ -27,6 +29,7 @@ export function createTranslatorMetrics(registry: Registry): TranslatorMetrics {
     folded: (side, resource) => folded.inc({ side, resource }),
     intent: (rule) => intents.inc({ rule }),
     poison: (stage) => poison.inc({ stage }),
+    repaired: (count) => repairs.inc(count),
     lag: (partition, messages) => lag.set({ role: 'translator', partition: String(partition) }, messages),
     lost: (partition) => lag.remove({ role: 'translator', partition: String(partition) }),
     parked: (byReason) => {

@@ -44,6 +44,8 @@ export type PartitionWorkerOptions = {
   /** Stores how far a stream is processed, under the fence. Rejects when the partition has another owner. */
   storePosition: (stream: StreamName, seq: number) => Promise<void>
   signal: AbortSignal
+  /** How often the patrol begins, in milliseconds. @default 10 minutes */
+  patrolEveryMs?: number
 }
 
 /** Folds go into one transaction for this long: a commit per message would cost more than the message. */
@@ -57,7 +59,10 @@ const COMMIT_PATIENCE_MS = 500
 const COMMIT_RETRY_MS = 10
 
 /** Keys decided between two looks at the log, so that a sweep delays no live change by more than a few milliseconds. */
-const SWEEP_SLICE = 50
+const SWEEP_SLICE = 20
+
+/** How often every object is decided about again, whether or not anything told of a change. */
+const PATROL_EVERY_MS = 600_000
 
 /** Due keys taken at once. */
 const DUE_LIMIT = 500
@@ -83,6 +88,7 @@ export class PartitionWorker {
   readonly #alarm: Alarm
   readonly #report: PositionReport
   readonly #sweeps: Sweeps
+  readonly #patrol: Sweeps
   readonly #failure = Promise.withResolvers<never>()
   /** Steps that fold, decide and commit, of both streams and of the alarm. */
   readonly #turns = new Turns((error) => this.#failure.reject(error))
@@ -95,6 +101,7 @@ export class PartitionWorker {
   /** When the first key is due, as of the last decisions; undefined when none is, or not known. */
   #dueAt: number | undefined
   #tidyAt = 0
+  #patrolAt: number
   #caughtUp = false
 
   constructor(options: PartitionWorkerOptions) {
@@ -102,6 +109,8 @@ export class PartitionWorker {
     this.#failure.promise.catch(() => undefined)
     this.#decider = new KeyDecider(options)
     this.#sweeps = new Sweeps(options.projection)
+    this.#patrol = new Sweeps(options.projection)
+    this.#patrolAt = options.clock.now() + this.#patrolEveryMs
     this.#intents = new IntentLog({
       ...options,
       onRefused: (intent, error) => void this.#turns.take(() => this.#refused(intent, error)),
@@ -242,31 +251,61 @@ export class PartitionWorker {
     }
   }
 
-  async #decide(batch: Batch): Promise<void> {
+  /** @returns how many intents followed */
+  async #decide(batch: Batch): Promise<number> {
     const { signal } = this.#interrupted
+    let intents = 0
     for (const intent of batch.announcements) await this.#intents.publish(intent, signal)
     for (const { key, cause } of batch.inOrder()) {
-      for (const intent of this.#decider.decide(key, cause)) await this.#intents.publish(intent, signal)
+      for (const intent of this.#decider.decide(key, cause)) {
+        await this.#intents.publish(intent, signal)
+        intents++
+      }
     }
     this.#dueAt = this.#options.projection.pending.nextDue()
     if (this.#dueAt !== undefined) this.#alarm.set(this.#dueAt)
+    return intents
   }
 
   /** Due keys, a slice of the sweeps, and what is to be done now and then. */
   async #wake(): Promise<void> {
-    const { clock, projection } = this.#options
+    const { clock, projection, metrics } = this.#options
     const now = clock.now()
     const batch = new Batch()
     if (now >= (this.#dueAt ?? now)) batch.add(projection.pending.due(now, DUE_LIMIT), this.#ownCause())
-    for (const key of this.#sweeps.take(SWEEP_SLICE)) {
-      batch.add([key, ...projection.refreshReferences(key)], this.#ownCause())
-    }
+    this.#addSlice(batch, this.#sweeps)
     await this.#decide(batch)
     if (!batch.isEmpty) this.#commitSoon()
-    if (!this.#sweeps.isEmpty) this.#alarm.set(now)
+    if (now >= this.#patrolAt) this.#startPatrol(now)
+    // What is missing after a start is no drift: the patrol goes on when the sweeps have ended.
+    if (this.#sweeps.isEmpty && !this.#patrol.isEmpty) {
+      const slice = new Batch()
+      this.#addSlice(slice, this.#patrol)
+      metrics.repaired(await this.#decide(slice))
+      this.#commitSoon()
+    }
+    if (!this.#sweeps.isEmpty || !this.#patrol.isEmpty) this.#alarm.set(now)
     if (now >= this.#tidyAt) this.#tidy(now)
-    this.#alarm.set(this.#tidyAt)
+    this.#alarm.set(Math.min(this.#tidyAt, this.#patrolAt))
     await this.#commitIfDue()
+  }
+
+  #addSlice(batch: Batch, sweeps: Sweeps): void {
+    for (const key of sweeps.take(SWEEP_SLICE)) {
+      batch.add([key, ...this.#options.projection.refreshReferences(key)], this.#ownCause())
+    }
+  }
+
+  #startPatrol(now: number): void {
+    const { tenants, partition, partitions } = this.#options
+    this.#patrolAt = now + this.#patrolEveryMs
+    for (const { name } of tenants()) {
+      if (partitionOf(name, partitions) === partition) this.#patrol.add({ tenant: name })
+    }
+  }
+
+  get #patrolEveryMs(): number {
+    return this.#options.patrolEveryMs ?? PATROL_EVERY_MS
   }
 
   #tidy(now: number): void {
@@ -297,6 +336,7 @@ export class PartitionWorker {
     metrics.poison('decide')
     logger.error({ partition, target: intent.target, rule: intent.rule, err: error }, 'the log refuses an intent')
     this.#decider.refused(intent, errorMessage(error))
+    this.#dueAt = undefined
     this.#commitSoon()
   }
 

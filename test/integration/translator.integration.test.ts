@@ -73,6 +73,7 @@ afterEach(async () => {
 
 type Running = {
   worker: PartitionWorker
+  projection: Projection
   done: Promise<void>
   /** Stops as told to. */
   stop(): Promise<void>
@@ -82,7 +83,7 @@ type Running = {
 
 const file = (): string => join(folder, 'p.sqlite')
 
-function start(options: { clock?: Clock; fence?: number } = {}): Running {
+function start(options: { clock?: Clock; fence?: number; patrolEveryMs?: number } = {}): Running {
   const stop = new AbortController()
   const context = (name: string) =>
     tenants.has(name) ? { ...TENANT, name, hostNamespace: `tenant-${name}` } : undefined
@@ -103,6 +104,7 @@ function start(options: { clock?: Clock; fence?: number } = {}): Running {
     tenants: () => [...tenants].map(([name, uid]) => ({ name, uid })),
     storePosition: () => Promise.resolve(),
     signal: stop.signal,
+    ...(options.patrolEveryMs === undefined ? {} : { patrolEveryMs: options.patrolEveryMs }),
   })
   const done = worker.run()
   done.catch(() => undefined)
@@ -116,6 +118,7 @@ function start(options: { clock?: Clock; fence?: number } = {}): Running {
   }
   running = {
     worker,
+    projection,
     done,
     stop: async () => {
       await end(() => undefined)
@@ -488,6 +491,23 @@ describe('without its file', () => {
       )
       .toEqual(['create host pods kept-x-default-x-team-a', 'create host pods missed-x-default-x-team-a'])
   })
+})
+
+test('the patrol finds nothing to do at rest, and drift that no change told of', async () => {
+  const { projection } = start({ patrolEveryMs: 200 })
+  await allSynced()
+  await publish('ADDED', virtualKey(web), pod())
+  const [create] = await expectIntents(1)
+  if (create !== undefined) await carryOut(create, 'h1')
+  await settled()
+  const repairs = async (): Promise<string | undefined> =>
+    /^causeway_translator_repairs_total (\d+)$/m.exec(await registry.metrics())?.[1]
+  await new Promise((resolve) => setTimeout(resolve, 600))
+  expect(await repairs()).toBe('0')
+  // As if the change of a deletion had been folded in and its decision been forgotten.
+  projection.objects.put(virtualKey(web), { uid: 'v-web', resourceVersion: '9', seq: 9, goneAt: 1 }, undefined)
+  await expect.poll(repairs).toBe('1')
+  expect((await intents()).at(-1)).toMatchObject({ target: hostKey(web), write: { op: 'delete', uid: 'h1' } })
 })
 
 describe('while the log cannot be reached', () => {
