@@ -6,6 +6,7 @@ import { configMaps } from './kinds/configmaps/configmaps.ts'
 import { endpoints } from './kinds/endpoints/endpoints.ts'
 import { endpointSlices } from './kinds/endpointslices.discovery.k8s.io/endpoint-slices.ts'
 import { persistentVolumeClaims } from './kinds/persistentvolumeclaims/persistentvolumeclaims.ts'
+import { ingresses } from './kinds/ingresses.networking.k8s.io/ingresses.ts'
 import { pods } from './kinds/pods/pods.ts'
 import { secrets } from './kinds/secrets/secrets.ts'
 import { services } from './kinds/services/services.ts'
@@ -31,6 +32,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   services,
   endpoints,
   'endpointslices.discovery.k8s.io': endpointSlices,
+  'ingresses.networking.k8s.io': ingresses,
   pods,
 }
 

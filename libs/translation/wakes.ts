@@ -5,6 +5,9 @@ const ENDS: Readonly<Record<string, readonly Reason[]>> = {
   services: ['WaitingForDNS'],
   nodes: ['PolicyRejected'],
   'priorityclasses.scheduling.k8s.io': ['UnknownClass'],
+  'storageclasses.storage.k8s.io': ['UnknownClass'],
+  'ingressclasses.networking.k8s.io': ['UnknownClass'],
+  'gatewayclasses.gateway.networking.k8s.io': ['UnknownClass'],
   'runtimeclasses.node.k8s.io': ['UnknownClass'],
 }
 

@@ -14,6 +14,7 @@ import {
   metadataPatch,
   refOf,
 } from '../metadata.ts'
+import { hostRefOf } from '../names.ts'
 import { contentOf, contentPatch, contentTags, valueAt } from '../owned-fields.ts'
 import { patchHost, patchVirtual } from '../patches.ts'
 import type { Stamps } from '../stamps.ts'
@@ -141,7 +142,11 @@ function contentWrites(
   const toHostBody = bodyOf(patch, merge.toHost, metadataPatch(metadata.host))
   if (toHostBody !== undefined) {
     const after = { ...metadata.baseAfterHost, content: tags, twoWay: merge.baseAfterHost }
-    return [patchHost(host, toHostBody, { rule: 'update', base: after })]
+    // What the object has come to refer to is to be there before.
+    const references = options.references?.({ virtual }) ?? []
+    const needs = references.map((of) => ({ side: 'host' as const, ...hostRefOf(of, tenant) }))
+    const write = patchHost(host, toHostBody, { rule: 'update', base: after })
+    return [needs.length === 0 ? write : { ...write, needs }]
   }
   const toVirtualBody = bodyOf(undefined, merge.toVirtual, metadataPatch(metadata.virtual))
   if (toVirtualBody === undefined) return []
