@@ -1,7 +1,19 @@
 import type { LoggedChange } from '#libs/events'
 import { jsonEqual } from '#libs/kernel'
 import type { KubeObject, ObjectRef } from '#libs/kube-model'
-import { followersOf, isDecided, mirrorFor, reasonsEndedBy, referencesOf, stampedUid, virtualRefOf } from '#libs/translation'
+import {
+  followersOf,
+  followsReference,
+  informs,
+  isDecided,
+  kindsFollowing,
+  mirrorFor,
+  mirrorsUsedBy,
+  reasonsEndedBy,
+  referencesOf,
+  stampedUid,
+  virtualRefOf,
+} from '#libs/translation'
 import type { StoredObject } from './object-table.ts'
 import type { DecisionKey } from './pending-table.ts'
 import type { Projection } from './projection.ts'
@@ -21,7 +33,8 @@ export function foldVirtual(projection: Projection, change: LoggedChange): Decis
   const after = store(projection, change, { object: change.object() })
   const dirty: DecisionKey[] = isDecided(resource) ? [{ tenant, ref }] : []
   for (const follower of followersOf(resource)) dirty.push({ tenant, ref: { ...ref, resource: follower } })
-  dirty.push(...refreshReferences(projection, tenant, ref))
+  dirty.push(...refreshReferences(projection, tenant, ref), ...followingUsers(projection, tenant, ref))
+  dirty.push(...informed(projection, tenant, ref))
   if (before?.object === undefined && after.object !== undefined) dirty.push(...waitingUsers(projection, tenant, ref))
   dirty.push(...wokenBy(projection, [tenant], { resource, before: before?.object, after: after.object }))
   if (resource === 'namespaces' && !jsonEqual(before?.object?.metadata.labels, after.object?.metadata.labels)) {
@@ -47,7 +60,12 @@ export function foldHost(projection: Projection, change: LoggedChange): Decision
   const after = store(projection, change, { object, virtualUid })
   const states = { resource: key.resource, before: before?.object, after: after.object }
   return [
-    ...distinct(owners).flatMap((owner) => [owner, ...refreshReferences(projection, key.tenant, owner.ref)]),
+    ...distinct(owners).flatMap((owner) => [
+      owner,
+      ...refreshReferences(projection, key.tenant, owner.ref),
+      ...followingUsers(projection, key.tenant, owner.ref),
+      ...informed(projection, key.tenant, owner.ref),
+    ]),
     ...wokenBy(projection, [key.tenant], states),
   ]
 }
@@ -112,6 +130,24 @@ export function refreshReferences(projection: Projection, tenant: string, ref: O
   const kept = virtual === undefined && host !== undefined ? projection.references.of(tenant, ref) : []
   const changed = projection.references.replace(tenant, ref, [...refs, ...kept])
   return changed.filter((target) => isDecided(target.resource)).map((target) => ({ tenant, ref: target }))
+}
+
+/** What an object refers to and what depends on how it is. */
+function informed(projection: Projection, tenant: string, ref: ObjectRef): DecisionKey[] {
+  if (mirrorsUsedBy(ref.resource).length === 0) return []
+  return projection.references
+    .of(tenant, ref)
+    .filter((target) => informs(ref.resource, target.resource))
+    .map((target) => ({ tenant, ref: target }))
+}
+
+/** Objects that refer to this one and depend on how it is. */
+function followingUsers(projection: Projection, tenant: string, ref: ObjectRef): DecisionKey[] {
+  if (kindsFollowing(ref.resource).length === 0) return []
+  return projection.references
+    .usersOf(tenant, ref)
+    .filter((user) => followsReference(user.resource, ref.resource))
+    .map((user) => ({ tenant, ref: user }))
 }
 
 /** Objects that wait for this one. */

@@ -15,6 +15,7 @@ import {
   isMirrored,
   kindFor,
   kindsFollowing,
+  mirrorsUsedBy,
 } from '#libs/translation'
 import type { Vault } from '#libs/vault'
 import { type Database, openDatabase } from './database.ts'
@@ -248,7 +249,7 @@ export class Projection {
     // Copies whose original has not shown up in the complete list, and the other way round; what is used, which all
     // objects together tell that may refer to it; and what depends on whether one of these is there.
     const users = kindsFollowing(resource).map((kind) => resourceToken(kind.resource))
-    return [{ tenant, resources: [...usedBy(side, resource), resource, ...users] }]
+    return [{ tenant, resources: [...usedBy(side, resource), ...mirrorsUsedBy(resource), resource, ...users] }]
   }
 
   #related(tenant: TenantContext): Related {

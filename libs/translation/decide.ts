@@ -97,7 +97,7 @@ function virtualTerminating(pair: Pair, virtual: KubeObject): Decision[] {
     }
     return pair.deleteHost(host, 'virtualTerminating', { proof })
   }
-  if (host === undefined) return removeVirtual(pair, virtual, 'virtualTerminating')
+  if (host === undefined) return [...removeVirtual(pair, virtual, 'virtualTerminating'), ...release(pair, virtual)]
   if (stampedUid(host) !== virtual.metadata.uid) return pair.deleteHost(host, 'virtualReplaced', { proof })
   const decisions = pair.deleteHost(host, 'virtualTerminating', {
     proof,
@@ -115,12 +115,12 @@ function virtualTerminating(pair: Pair, virtual: KubeObject): Decision[] {
 
 function withoutCopy(pair: Pair, virtual: KubeObject): Decision[] {
   const { view, kind } = pair
-  if (kind.lifecycle === 'pod' && hasRun(virtual, view)) {
-    // Until all host pods are known, one that is not there may only not have been seen yet.
+  if (kind.lifecycle === 'pod' && hasRun(virtual, view, kind)) {
+    // Until all copies are known, one that is not there may only not have been seen yet.
     const known = hostIsGone(view, virtual) || view.related.synced('host', view.key.resource)
     return known ? removeVirtual(pair, virtual, 'hostGone') : []
   }
-  const missing = kind.requiredReferences(virtual).filter((ref) => view.related.virtual(ref) === undefined)
+  const missing = kind.requiredReferences(virtual, view.tenant).filter((ref) => view.related.virtual(ref) === undefined)
   if (missing.length > 0 && view.waitedMs < REFERENCE_WAIT_MS) {
     return [{ kind: 'wait', refs: missing, limitMs: REFERENCE_WAIT_MS }]
   }
@@ -142,8 +142,16 @@ function withoutCopy(pair: Pair, virtual: KubeObject): Decision[] {
  * Whether this very pod had a copy before: its end is in the log, or a kubelet has once started it. Such a pod is not
  * run a second time.
  */
-function hasRun(virtual: KubeObject, view: View): boolean {
-  return hostIsGone(view, virtual) || asObject(virtual.status)?.startTime !== undefined
+function hasRun(virtual: KubeObject, view: View, kind: Kind): boolean {
+  if (hostIsGone(view, virtual)) return true
+  return kind.hasRun?.(virtual, view.related) ?? asObject(virtual.status)?.startTime !== undefined
+}
+
+/** Lets go of what only its copy kept. */
+function release(pair: Pair, virtual: KubeObject): Decision[] {
+  const { view, kind } = pair
+  const isKnown = hostIsGone(view, virtual) || view.related.synced('host', view.key.resource)
+  return isKnown ? (kind.release?.(virtual, view.related) ?? []).map((change) => pair.fromKind(change)) : []
 }
 
 function hostIsGone({ host }: View, virtual: KubeObject): boolean {

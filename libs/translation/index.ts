@@ -11,17 +11,18 @@ export {
   decideFor,
   followersOf,
   followsReference,
+  informs,
   isDecided,
   isMirrored,
   kindFor,
   kindsFollowing,
   mirrorFor,
+  mirrorsUsedBy,
   referencesOf,
 } from './registry.ts'
 export { REACH, isClusterScoped, watchedHost, watchedVirtual } from './reach.ts'
 export { replacementMark, replacementOn } from './replacement.ts'
 export type { Replacement } from './replacement.ts'
 export { ANNOTATIONS, LABELS, OWN_PREFIX, SWITCHES, isCopyOf, isOurs, stampedUid, virtualRefOf } from './stamps.ts'
-export { reasonsEndedBy } from './wakes.ts'
 export { reasonsEndedBy } from './wakes.ts'
 export type { Presence, Related, TenantContext, Tombstone, View } from './view.ts'

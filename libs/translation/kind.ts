@@ -44,7 +44,7 @@ export type Kind = {
   /** Raised with every change of what the functions yield. */
   version: number
   /**
-   * `pod`: graceful deletion in both directions, and a host copy that is gone takes the tenant's object with it.
+   * `pod`: deletion in both directions, with its grace, and a host copy that is gone takes the tenant's object with it.
    * `plain`: the tenant's object rules; a host copy that is gone is made again.
    */
   lifecycle: 'pod' | 'plain'
@@ -66,12 +66,14 @@ export type Kind = {
   /** Virtual objects that this one refers to. Either side may be absent. */
   references(pair: { virtual?: KubeObject | undefined; host?: KubeObject | undefined }): ObjectRef[]
   /** Those of the references without which the object would not start, so that creation waits a moment for them. */
-  requiredReferences(virtual: KubeObject): ObjectRef[]
+  requiredReferences(virtual: KubeObject, tenant: TenantContext): ObjectRef[]
   /**
    * Kinds that cross only while used and that objects of this one refer to, by resource token. Until all objects of this
    * kind are known, none of those is taken to be unused. @default none
    */
   refersTo?: readonly string[]
+  /** Resources of references that are decided about again with each change of an object of this kind, on either side. @default none */
+  informs?: readonly string[]
   /** Resources of references with each change of which, on either side, the object is decided about again. @default none */
   followsReferences?: readonly string[]
   /**
@@ -84,6 +86,13 @@ export type Kind = {
    * tenant's: it is deleted to make room. @default it is not, and is left alone
    */
   isDerived?(input: TranslateInput & { host: KubeObject }): boolean
+  /**
+   * For the life cycle `pod`: whether this very object must have had a copy before, also where the log does not know of
+   * one. @default whether a kubelet has started it
+   */
+  hasRun?(virtual: KubeObject, related: Related): boolean
+  /** For the life cycle `pod`: writes that let an object go that is terminating and has no copy any more. @default none */
+  release?(virtual: KubeObject, related: Related): PairWrite[]
   /** The whole host object, with translated name, stamps and references. */
   toHost(input: TranslateInput): ToHost
   /**
@@ -107,6 +116,8 @@ export type Mirror = {
   /** Whether a copy is there only while an object of the tenant refers to it, rather than for every original. */
   onlyWhileUsed: boolean
   virtualWrites: readonly WriteName[]
+  /** Whether the host's objects are read; otherwise copies follow from other kinds alone. @default true */
+  readsOriginals?: boolean
   /** Resource whose objects in the tenant are looked at for copies of the same name: with each change of one, that is decided again. */
   follows?: string
   /** Decides about the tenant's copy; `view.host` is the original. Called also where the kind is not enabled. */

@@ -26,7 +26,7 @@ export function watchedHost(configs: readonly TenantConfig[]): { copies: Resourc
       .filter(isWanted)
       .map(({ resource }) => resource),
     shared: Object.values(MIRRORS)
-      .filter(isWanted)
+      .filter((mirror) => mirror.readsOriginals !== false && isWanted(mirror))
       .map(({ resource }) => resource),
   }
 }

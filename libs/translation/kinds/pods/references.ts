@@ -71,8 +71,8 @@ function addVolume(
   for (const [source, field] of SECRET_REFS) add(asObject(volume[source])?.[field], 'name', 'secrets')
 }
 
-/** Kinds that cross because pods refer to them. */
-const FOLLOWED = new Set(['configmaps', 'secrets'])
+/** Kinds that cross and that pods refer to. */
+const FOLLOWED = new Set(['configmaps', 'secrets', 'persistentvolumeclaims'])
 
 /**
  * What a pod refers to: the ConfigMaps and Secrets it uses, and the node that the host put it on. A node that only the
