@@ -15,6 +15,7 @@ import type { TenantContext } from '#libs/translation'
 import type { Vault } from '#libs/vault'
 import { Alarm } from './alarm.ts'
 import { Batch, causeOf } from './batch.ts'
+import { Committer } from './committer.ts'
 import { fillProjection } from './fill-projection.ts'
 import { FollowedStream } from './followed-stream.ts'
 import { IntentLog } from './intent-log.ts'
@@ -48,16 +49,6 @@ export type PartitionWorkerOptions = {
   patrolEveryMs?: number
 }
 
-/** Folds go into one transaction for this long: a commit per message would cost more than the message. */
-const COMMIT_EVERY_MS = 100
-
-/**
- * A commit must not be ahead of the log. It is put off while intents are on their way, as waiting for them would hold
- * the partition up; under load something always is, so after this long it waits for them.
- */
-const COMMIT_PATIENCE_MS = 500
-const COMMIT_RETRY_MS = 10
-
 /** Keys decided between two looks at the log, so that a sweep delays no live change by more than a few milliseconds. */
 const SWEEP_SLICE = 20
 
@@ -70,6 +61,7 @@ const DUE_LIMIT = 500
 /** How often it is tidied up: tombstones, and positions in streams that are quiet. */
 const TIDY_EVERY_MS = 30_000
 const TIDY_SLICE = 50
+const TIDY_PAUSE_MS = 100
 /** How long a deletion is remembered at least. Whatever is later than this is confirmed by a live read. */
 const TOMBSTONE_LIFE_MS = 6 * 3_600_000
 
@@ -87,6 +79,7 @@ export class PartitionWorker {
   readonly #intents: IntentLog
   readonly #alarm: Alarm
   readonly #report: PositionReport
+  readonly #commits: Committer
   readonly #sweeps: Sweeps
   readonly #patrol: Sweeps
   readonly #failure = Promise.withResolvers<never>()
@@ -97,7 +90,6 @@ export class PartitionWorker {
   /** Breaks off a step that waits. */
   readonly #interrupted = new AbortController()
   #streams: FollowedStream[] = []
-  #commitAt: number | undefined
   /** When the first key is due, as of the last decisions; undefined when none is, or not known. */
   #dueAt: number | undefined
   #tidyAt = 0
@@ -122,6 +114,13 @@ export class PartitionWorker {
       onFailure: (error) => this.#failure.reject(error),
     })
     this.#alarm = new Alarm(options.clock, () => this.#turns.take(() => this.#wake()))
+    this.#commits = new Committer({
+      ...options,
+      intents: this.#intents,
+      report: this.#report,
+      alarm: this.#alarm,
+      signal: this.#interrupted.signal,
+    })
   }
 
   /** Whether everything in the log has been taken in once. */
@@ -219,13 +218,13 @@ export class PartitionWorker {
   }
 
   async #take(stream: StreamName, messages: LogMessage[]): Promise<void> {
-    await this.#commitIfDue()
+    await this.#commits.ifDue()
     const batch = new Batch()
     for (const message of messages) this.#fold(stream, message, batch)
     const last = messages.at(-1)
     await this.#decide(batch)
     if (last !== undefined) this.#options.projection.setPosition(stream, last.seq)
-    this.#commitSoon()
+    this.#commits.soon()
   }
 
   #fold(stream: StreamName, message: LogMessage, batch: Batch): void {
@@ -275,19 +274,19 @@ export class PartitionWorker {
     if (now >= (this.#dueAt ?? now)) batch.add(projection.pending.due(now, DUE_LIMIT), this.#ownCause())
     this.#addSlice(batch, this.#sweeps)
     await this.#decide(batch)
-    if (!batch.isEmpty) this.#commitSoon()
+    if (!batch.isEmpty) this.#commits.soon()
     if (now >= this.#patrolAt) this.#startPatrol(now)
     // What is missing after a start is no drift: the patrol goes on when the sweeps have ended.
     if (this.#sweeps.isEmpty && !this.#patrol.isEmpty) {
       const slice = new Batch()
       this.#addSlice(slice, this.#patrol)
       metrics.repaired(await this.#decide(slice))
-      this.#commitSoon()
+      this.#commits.soon()
     }
     if (!this.#sweeps.isEmpty || !this.#patrol.isEmpty) this.#alarm.set(now)
     if (now >= this.#tidyAt) this.#tidy(now)
     this.#alarm.set(Math.min(this.#tidyAt, this.#patrolAt))
-    await this.#commitIfDue()
+    await this.#commits.ifDue()
   }
 
   #addSlice(batch: Batch, sweeps: Sweeps): void {
@@ -311,8 +310,8 @@ export class PartitionWorker {
   #tidy(now: number): void {
     const { projection, logger, partition } = this.#options
     const isMore = projection.expireTombstones({ before: now - TOMBSTONE_LIFE_MS, now, limit: TIDY_SLICE })
-    this.#tidyAt = isMore ? now + COMMIT_EVERY_MS : now + TIDY_EVERY_MS
-    this.#commitSoon()
+    this.#tidyAt = isMore ? now + TIDY_PAUSE_MS : now + TIDY_EVERY_MS
+    this.#commits.soon()
     for (const stream of this.#streams) {
       this.#advance(stream).catch((error: unknown) => logger.warn({ partition, err: error }, 'position not moved on'))
     }
@@ -327,7 +326,7 @@ export class PartitionWorker {
       if (!stream.isTaken(before)) return
       this.#options.projection.setPosition(stream.stream, end)
       stream.moveTo(end)
-      this.#commitSoon()
+      this.#commits.soon()
     })
   }
 
@@ -337,34 +336,11 @@ export class PartitionWorker {
     logger.error({ partition, target: intent.target, rule: intent.rule, err: error }, 'the log refuses an intent')
     this.#decider.refused(intent, errorMessage(error))
     this.#dueAt = undefined
-    this.#commitSoon()
-  }
-
-  #commitSoon(): void {
-    this.#commitAt ??= this.#options.clock.now() + COMMIT_EVERY_MS
-    this.#alarm.set(this.#commitAt)
-  }
-
-  async #commitIfDue(): Promise<void> {
-    if (this.#commitAt === undefined) return
-    const now = this.#options.clock.now()
-    const isPatient = now < this.#commitAt + COMMIT_PATIENCE_MS && this.#intents.unstored > 0
-    if (now >= this.#commitAt && !isPatient) await this.#commit()
-    else this.#alarm.set(Math.max(this.#commitAt, now + COMMIT_RETRY_MS))
-  }
-
-  /** Acks first, then the commit, then the position for others to see. */
-  async #commit(): Promise<void> {
-    const { projection } = this.#options
-    await unlessAborted(this.#intents.allStored(), this.#interrupted.signal)
-    projection.commit()
-    this.#commitAt = undefined
-    const streams = [STREAMS.changes, STREAMS.outcomes]
-    this.#report.moved(new Map(streams.map((stream) => [stream, projection.position(stream)])))
+    this.#commits.soon()
   }
 
   async #finish(): Promise<void> {
-    await this.#commit()
+    await this.#commits.now()
     await unlessAborted(this.#report.flush(), this.#interrupted.signal)
   }
 
