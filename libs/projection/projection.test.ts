@@ -253,7 +253,8 @@ describe('the end of a list', () => {
   ] as const)('of %s %s calls for a sweep of what may have been missing', (side, resource, resources) => {
     expect(projection.synced(TEAM, side, resource)).toBe(false)
     const folded = projection.fold(log.synced({ tenant: TEAM, side, resource }))
-    expect(folded).toEqual({ keys: [], sweeps: [{ tenant: TEAM, resources }] })
+    const swept: unknown = expect.arrayContaining([...resources])
+    expect(folded).toEqual({ keys: [], sweeps: [{ tenant: TEAM, resources: swept }] })
     expect(projection.synced(TEAM, side, resource)).toBe(true)
   })
 
