@@ -67,6 +67,30 @@ async function createThroughKill(kill: () => Promise<unknown>): Promise<Result> 
   }
 }
 
+/**
+ * Deletes pods, kills when some of them are gone from the host, and waits until none is left in the tenant.
+ * @returns how many were left on the host at the kill, and which are in the end
+ */
+async function deleteThroughKill(kill: () => Promise<unknown>): Promise<{ leftAtKill: number; left: string[] }> {
+  const [tenant] = sides.tenants
+  const namespace = await tenant.namespace()
+  const names = Array.from({ length: PODS / 2 }, (_, index) => `pod-${index}`)
+  await createAll(names, (name) => tenant.cluster.create(podOf(namespace, name)))
+  const areRunning = (pods: KubeObject[]): boolean => pods.length === names.length && pods.every(isRunning)
+  await tenant.cluster.untilAll('pods', namespace, areRunning, { timeoutMs: TIMEOUT_MS })
+  const onHost = await sides.host.record('pods', tenant.hostNamespace)
+  const gone = (): number =>
+    onHost.events.filter(({ type, object }) => type === 'DELETED' && isCopyFrom(object, namespace)).length
+  const deleting = Promise.all(names.map((name) => tenant.cluster.delete('pods', { namespace, name })))
+  await expect.poll(gone, { interval: 2, timeout: TIMEOUT_MS }).toBeGreaterThanOrEqual(20)
+  const leftAtKill = names.length - gone()
+  await Promise.all([kill(), deleting])
+  await tenant.cluster.untilAll('pods', namespace, (pods) => pods.length === 0, { timeoutMs: TIMEOUT_MS })
+  await onHost.stop()
+  const copies = await sides.host.list('pods', tenant.hostNamespace)
+  return { leftAtKill, left: copies.filter((copy) => isCopyFrom(copy, namespace)).map(nameOf) }
+}
+
 /** Every copy that was ever made of the namespace's pods. */
 function copiesOf({ events }: Recording, namespace: string): KubeObject[] {
   return events
@@ -108,6 +132,15 @@ describe('in one process', () => {
     expect(result).toEqual(ALL_WELL)
   })
 
+  test('kill -9 of everything while pods are deleted leaves none', async () => {
+    const { leftAtKill, left } = await deleteThroughKill(async () => {
+      await up.kill()
+      up = await up.restart()
+    })
+    expect(leftAtKill).toBeGreaterThan(0)
+    expect(left).toEqual([])
+  })
+
   test('kill -9 of NATS while pods are created loses and doubles none', async () => {
     const { onHostAtKill, ...result } = await createThroughKill(() => killRole(up, 'nats'))
     expect(onHostAtKill).toBeLessThan(PODS)
@@ -130,6 +163,12 @@ describe('in separate processes', () => {
       expect(result).toEqual(ALL_WELL)
     },
   )
+
+  test('kill -9 of the writer while pods are deleted leaves none', async () => {
+    const { leftAtKill, left } = await deleteThroughKill(() => killRole(up, 'writer'))
+    expect(leftAtKill).toBeGreaterThan(0)
+    expect(left).toEqual([])
+  })
 })
 
 /** Kills a child of the installation, and waits until it has been started again. */

@@ -1,6 +1,7 @@
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Exit, type Spawned, root, startScript } from './process.ts'
 
 /** What `causeway up --json` prints when it is ready. */
@@ -46,6 +47,12 @@ export type Installation = {
 
 export type CommandResult = { code: number | null; stdout: string; stderr: string }
 
+/** Folders in use: what runs on them ends with the tests, whatever becomes of these. */
+const folders = new Set<string>()
+process.once('exit', () => {
+  for (const { pid } of [...folders].flatMap(processesOf)) killQuietly(pid)
+})
+
 const CLI = 'services/cli/main.ts'
 
 /** Runs a command of `causeway` to its end. */
@@ -58,10 +65,12 @@ export async function causeway(...args: string[]): Promise<CommandResult> {
 /** Starts `causeway up` and waits until it is ready. @throws Error with what it said when it ends before that */
 export async function startUp(options: InstallationOptions): Promise<Installation> {
   const data = options.data ?? newFolder()
+  folders.add(data)
   const process = startScript(CLI, upArguments(data, options))
   const dispose = async (): Promise<void> => {
     await process.end('SIGTERM')
     await endLeftovers(data)
+    folders.delete(data)
     rmSync(data, { recursive: true, force: true, maxRetries: 5 })
   }
   let ready: ReadyLine
@@ -118,12 +127,13 @@ async function endLeftovers(data: string, options: { except?: string } = {}): Pr
     for (const { pid, command } of left) {
       if (command.includes('nats-server') || Date.now() > deadline) killQuietly(pid)
     }
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await sleep(50)
   }
 }
 
 /** Processes of this project that name the folder in their command line or environment. */
 function processesOf(data: string): { pid: number; command: string }[] {
+  if (!existsSync('/proc')) return []
   return readdirSync('/proc').flatMap((entry) => {
     if (!/^\d+$/.test(entry) || Number(entry) === process.pid) return []
     try {

@@ -4,7 +4,7 @@ import { isRunning, podOf, shownState, specOf, unique } from '../../harness/obje
 import type { Tenant, World } from '../../harness/world.ts'
 
 /** Waits until the tenant's pod runs and shows what its host copy does. */
-export async function untilAgreed(
+async function untilAgreed(
   world: World,
   tenant: Tenant,
   ref: { namespace: string; name: string },
