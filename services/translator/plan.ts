@@ -42,7 +42,7 @@ const NAME_RETRY_MS = 60_000
 const OVERDUE_PAUSE_MS = 1_000
 
 export const WAIT_SLOT = 'wait'
-export const REJECT_SLOT = 'reject'
+const REJECT_SLOT = 'reject'
 
 /**
  * Turns decisions into intents, against what is already under way: a write that was asked for is not asked for again
