@@ -2,12 +2,12 @@ import { jsonEqual } from '#libs/kernel'
 import type { Json } from '#libs/kube-model'
 import { asObject } from './json.ts'
 
-/** Maps that mean something else with every key that is added. */
-const EXACT_FIELDS: ReadonlySet<string> = new Set(['matchLabels'])
+/** Marks of a label selector: it means something else with everything that is added. */
+const SELECTOR_FIELDS = ['matchLabels', 'matchExpressions'] as const
 
 /**
  * Whether `actual` says all that `wanted` says; what it says besides are defaults of the API that it comes from. Empty
- * says nothing, and the labels of a selector are all of them.
+ * says nothing, and a label selector must be the same.
  */
 export function covers(actual: Json | undefined, wanted: Json): boolean {
   if (actual === undefined && isEmpty(wanted)) return true
@@ -20,9 +20,8 @@ export function covers(actual: Json | undefined, wanted: Json): boolean {
   if (fields === undefined) return jsonEqual(actual, wanted)
   const present = asObject(actual)
   if (present === undefined) return false
-  return Object.entries(fields).every(([key, value]) =>
-    EXACT_FIELDS.has(key) ? jsonEqual(own(present, key), value) : covers(own(present, key), value),
-  )
+  if (SELECTOR_FIELDS.some((field) => Object.hasOwn(fields, field))) return jsonEqual(present, fields)
+  return Object.entries(fields).every(([key, value]) => covers(own(present, key), value))
 }
 
 function isEmpty(value: Json): boolean {

@@ -60,7 +60,7 @@ export function contentTags(content: JsonObject): JsonObject {
  * The same as {@link ownedFieldsPatch} for a whole object, without metadata and status; the fields of `spec` are looked
  * at one by one.
  * @param crossed as {@link contentTags} makes it
- * @param owns whether a field of `spec` is the other side's at all. @default all are
+ * @param owns whether a field of the object or of its `spec` is the other side's at all. @default all are
  */
 export function contentPatch(
   object: KubeObject,
@@ -71,7 +71,7 @@ export function contentPatch(
   const { spec, ...others } = wanted
   const { spec: currentSpec, ...currentOthers } = contentOf(object)
   const specTags = crossed === undefined ? undefined : (asObject(crossed.spec) ?? {})
-  const patch = ownedFieldsPatch(currentOthers, others, { crossed })
+  const patch = ownedFieldsPatch(currentOthers, others, options)
   const section = ownedFieldsPatch(asObject(currentSpec) ?? {}, asObject(spec) ?? {}, { ...options, crossed: specTags })
   return presentFields({ ...patch, spec: section })
 }

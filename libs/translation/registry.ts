@@ -1,14 +1,17 @@
 import type { KubeObject, ObjectRef } from '#libs/kube-model'
 import { decide } from './decide.ts'
 import type { Decision } from './decision.ts'
-import type { Kind, Mirror } from './kind.ts'
+import type { Kind, Mirror, Report } from './kind.ts'
 import { configMaps } from './kinds/configmaps/configmaps.ts'
 import { endpoints } from './kinds/endpoints/endpoints.ts'
 import { endpointSlices } from './kinds/endpointslices.discovery.k8s.io/endpoint-slices.ts'
 import { persistentVolumeClaims } from './kinds/persistentvolumeclaims/persistentvolumeclaims.ts'
 import { ingresses } from './kinds/ingresses.networking.k8s.io/ingresses.ts'
+import { networkPolicies } from './kinds/networkpolicies.networking.k8s.io/network-policies.ts'
+import { podDisruptionBudgets } from './kinds/poddisruptionbudgets.policy/pod-disruption-budgets.ts'
 import { pods } from './kinds/pods/pods.ts'
 import { secrets } from './kinds/secrets/secrets.ts'
+import { serviceAccounts } from './kinds/serviceaccounts/service-accounts.ts'
 import { services } from './kinds/services/services.ts'
 import { csiDrivers } from './mirrors/csi-drivers/csi-drivers.ts'
 import { csiNodes } from './mirrors/csi-nodes/csi-nodes.ts'
@@ -19,6 +22,7 @@ import { nodes } from './mirrors/nodes/nodes.ts'
 import { persistentVolumes } from './mirrors/persistent-volumes/persistent-volumes.ts'
 import { runtimeClasses } from './mirrors/runtime-classes/runtime-classes.ts'
 import { volumeSnapshotClasses } from './mirrors/volume-snapshot-classes/volume-snapshot-classes.ts'
+import { events } from './reports/events/events.ts'
 import type { View } from './view.ts'
 
 /**
@@ -33,6 +37,9 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   endpoints,
   'endpointslices.discovery.k8s.io': endpointSlices,
   'ingresses.networking.k8s.io': ingresses,
+  'networkpolicies.networking.k8s.io': networkPolicies,
+  'poddisruptionbudgets.policy': podDisruptionBudgets,
+  serviceaccounts: serviceAccounts,
   pods,
 }
 
@@ -49,11 +56,14 @@ export const MIRRORS: Readonly<Record<string, Mirror>> = {
   'csinodes.storage.k8s.io': csiNodes,
 }
 
+/** The kinds that say something about copies on the host and that tenants read of their own objects, by resource token. */
+export const REPORTS: Readonly<Record<string, Report>> = { events }
+
 /** The order in which the keys of one batch are decided, so that what a pod needs is written before the pod. */
 export const DECIDE_ORDER: readonly string[] = [...Object.keys(MIRRORS), ...Object.keys(KINDS)]
 
 /** Changes whenever some kind's decisions do: replays of old events are explained by it. */
-export const TRANSLATOR_VERSION = [...Object.entries(MIRRORS), ...Object.entries(KINDS)]
+export const TRANSLATOR_VERSION = [...Object.entries(MIRRORS), ...Object.entries(KINDS), ...Object.entries(REPORTS)]
   .map(([resource, { version }]) => `${resource}=${version}`)
   .join(',')
 
@@ -65,6 +75,18 @@ export function kindFor(resource: string): Kind | undefined {
 /** The kind of a resource of which tenants get copies of the host's objects. */
 export function mirrorFor(resource: string): Mirror | undefined {
   return Object.hasOwn(MIRRORS, resource) ? MIRRORS[resource] : undefined
+}
+
+/** The kind of a resource whose host objects are about copies. */
+export function reportFor(resource: string): Report | undefined {
+  return Object.hasOwn(REPORTS, resource) ? REPORTS[resource] : undefined
+}
+
+/** The kind that crosses and has this name in an object's `kind`. */
+export function kindNamed({ kind, group }: { kind: string; group?: string }): Kind | undefined {
+  return Object.values(KINDS).find(
+    ({ resource }) => resource.kind === kind && (group === undefined || resource.group === group),
+  )
 }
 
 /** Mirrors whose copies are decided about again with each change of a tenant's object of this resource and their name. */

@@ -37,6 +37,8 @@ export type OwnedKindOptions = Partial<
   ownsKey?: OwnsKey
   /** Fields that the API lets nobody change, as `addressType`: the copy is deleted and made again. */
   immutable?: readonly string[]
+  /** Fields of the object that are the host's own on the copy. @default none */
+  hostFields?: readonly string[]
   /** Text fields of `spec` that either side may set. */
   twoWay?: readonly string[]
   /** The status that the tenant's object is to have; `undefined` to leave it. @default it is left */
@@ -137,7 +139,7 @@ function contentWrites(
     host: twoWayFields(host, options),
   })
   const tags = contentTags(fields)
-  const owns = (field: string): boolean => options.twoWay?.includes(field) !== true
+  const owns = (field: string): boolean => ![...(options.twoWay ?? []), ...(options.hostFields ?? [])].includes(field)
   const patch = contentPatch(host, fields, { crossed: asObject(base?.content), owns })
   const toHostBody = bodyOf(patch, merge.toHost, metadataPatch(metadata.host))
   if (toHostBody !== undefined) {
