@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { LoggedChange, StreamName } from '#libs/events'
 import {
   type JsonObject,
@@ -43,6 +44,11 @@ export class Projection {
   readonly pending: PendingTable
   /** Whether the file was made just now, so that it must be filled from STATE. */
   readonly fresh: boolean
+  /**
+   * Tells this file from one that was lost. What was asked for out of that one may be carried out and forgotten; the
+   * same decision out of this file must not pass for its repeat.
+   */
+  readonly generation: string
   readonly #database: Database
   readonly #tombstones: TombstoneTable
   readonly #positions = new Map<StreamName, number>()
@@ -79,6 +85,7 @@ export class Projection {
       'DELETE FROM bases WHERE tenant = ? AND resource = ? AND namespace = ? AND name = ?',
     )
     this.fresh = fresh || this.#meta.get('filled') === undefined
+    this.generation = this.#meta.get('generation')?.value ?? randomBytes(4).toString('hex')
   }
 
   /** Sequence up to which a stream is folded in; 0 for none. */
@@ -100,6 +107,7 @@ export class Projection {
   markFilled(): void {
     this.#begin()
     this.#setMeta.run('filled', '1')
+    this.#setMeta.run('generation', this.generation)
   }
 
   /**

@@ -120,6 +120,7 @@ export class KeyDecider {
       fence,
       rows,
       fingerprint: (text) => vault.fingerprint(text),
+      generation: projection.generation,
       hasSeen: (target, version) =>
         this.#seen.has(keyString({ tenant: ownerOf(key.tenant, target), ...target }), version),
     })

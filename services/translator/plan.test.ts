@@ -27,6 +27,7 @@ function planAt(decisions: Decision[], rows: Pending[] = [], context: Partial<Pl
     cause: { seq: 7, observedAt: 1, loggedAt: 2, traceparent: 'trace' },
     fence: 3,
     fingerprint: (text) => text,
+    generation: 'g1',
     hasSeen: () => false,
     rows,
     ...context,

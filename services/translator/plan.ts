@@ -12,6 +12,8 @@ export type PlanContext = {
   cause: Cause
   /** Lease revision of this translator. */
   fence: number
+  /** Tells the projection that the decision comes from, see `Projection.generation`. */
+  generation: string
   /** A keyed hash: equal texts give equal fingerprints, and nothing else can be told from one. */
   fingerprint(text: string): string
   /** Whether this version of an object has come back from the watch: the echo of the write that made it. */
@@ -134,7 +136,7 @@ function planWrite(
   }
   const { cause } = context
   const intent: Intent = {
-    id: `${key.tenant}/${slot}/${digest.slice(0, 20)}/${cause.seq}/${attempt}`,
+    id: `${key.tenant}/${slot}/${digest.slice(0, 20)}/${cause.seq}/${attempt}/${context.generation}`,
     target: { tenant: key.tenant, ...decision.target },
     write: decision.write,
     source: key.ref,
