@@ -8,6 +8,7 @@ import { createInformers } from './informer.ts'
 import { startJobController } from './job-controller.ts'
 import { startNamespaceController } from './namespace-controller.ts'
 import { createObjectGraph } from './object-graph.ts'
+import { startQuotaController } from './quota-controller.ts'
 import { startReplicaSetController } from './replica-set-controller.ts'
 import { startServiceAccountController } from './service-account-controller.ts'
 import { startVolumeProtectionController } from './volume-protection-controller.ts'
@@ -40,6 +41,7 @@ export function startControllers(api: ClusterApi, options: ControllersOptions): 
     startJobController(context),
     startEndpointsController(context),
     startVolumeProtectionController(context),
+    startQuotaController(context, graph),
   ]
   return {
     close: () => {

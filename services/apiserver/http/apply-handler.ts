@@ -5,8 +5,7 @@ import type { ApiResource } from '../discovery/resources.ts'
 import { applyServerSide } from '../managed-fields/apply.ts'
 import { timestamp } from '../registry/cluster.ts'
 import { storageResource, toServed, toStorage } from '../registry/conversion.ts'
-import { createObject } from '../registry/create.ts'
-import { updateObject } from '../registry/update.ts'
+import { admittedCreate, admittedUpdate } from './admitted-writes.ts'
 import { readBody } from './body.ts'
 import { storedSubresource } from './crud-handlers.ts'
 import type { Exchange } from './exchange.ts'
@@ -40,11 +39,11 @@ export async function handleApply(request: ResourceRequest): Promise<void> {
   if (stored === undefined && subresource === undefined) {
     delete applied.metadata.resourceVersion
     const into = { resource: storageResource(resource), namespace: target.namespace }
-    const object = createObject(cluster, into, { object: toStorage(resource, apply(undefined)), options })
+    const object = await admittedCreate(request, into, { object: toStorage(resource, apply(undefined)), options })
     sendObject(exchange, { code: 201, resource, object, representation })
     return
   }
-  const object = updateObject(cluster, target, {
+  const object = await admittedUpdate(request, target, {
     produce: (current) => toStorage(resource, apply(toServed(resource, current))),
     subresource,
     isPatch: true,

@@ -1,13 +1,13 @@
 import { ApiError } from '../api-error.ts'
 import type { ApiResource } from '../discovery/resources.ts'
 import { storageResource, toStorage } from '../registry/conversion.ts'
-import { createObject } from '../registry/create.ts'
-import { deleteObject } from '../registry/delete.ts'
+import type { DeleteRequest } from '../registry/delete.ts'
 import { listPage } from '../registry/list.ts'
 import type { ListPage } from '../registry/list.ts'
 import { bindPod } from '../registry/pods.ts'
-import { requireObject, updateObject } from '../registry/update.ts'
-import type { StoredPart } from '../registry/update.ts'
+import { requireObject } from '../registry/update.ts'
+import type { ObjectTarget, StoredPart } from '../registry/update.ts'
+import { admittedCreate, admittedDelete, admittedUpdate } from './admitted-writes.ts'
 import { readBody } from './body.ts'
 import { decodeObject } from './decode-object.ts'
 import type { Exchange } from './exchange.ts'
@@ -84,17 +84,17 @@ export async function handleCreate(request: ResourceRequest): Promise<void> {
     return
   }
   const target = { resource: storageResource(resource), namespace: namespace ?? '' }
-  const object = createObject(cluster, target, { object: toStorage(resource, body), options })
+  const object = await admittedCreate(request, target, { object: toStorage(resource, body), options })
   warnOfObject(exchange, resource, object)
   sendObject(exchange, { code: 201, resource, object, representation })
 }
 
 export async function handleUpdate(request: ResourceRequest): Promise<void> {
-  const { cluster, exchange, resource } = request
+  const { exchange, resource } = request
   const representation = negotiate(exchange.header('accept'))
   const options = parseWriteOptions(exchange, 'UpdateOptions')
   const body = decodeObject(exchange, await readBody(exchange), resource)
-  const object = updateObject(cluster, targetOf(request), {
+  const object = await admittedUpdate(request, targetOf(request), {
     produce: () => toStorage(resource, body),
     subresource: storedSubresource(request.subresource),
     options,
@@ -109,11 +109,11 @@ export function storedSubresource(name: string | undefined): StoredPart | undefi
 }
 
 export async function handleDelete(request: ResourceRequest): Promise<void> {
-  const { cluster, exchange, resource } = request
+  const { exchange, resource } = request
   const representation = negotiate(exchange.header('accept'))
   const options = parseDeleteOptions(exchange, await readBody(exchange))
   const target = targetOf(request)
-  const { object, isGone } = deleteObject(cluster, target, options)
+  const { object, isGone } = await admittedDelete(request, target, options)
   if (!isGone || RETURNS_OBJECT.has(resource.token)) {
     sendObject(exchange, { code: 200, resource, object, representation })
     return
@@ -136,9 +136,18 @@ export async function handleCollectionDelete(request: ResourceRequest): Promise<
   const page = pageOf(request)
   const options = parseDeleteOptions(exchange, body)
   for (const { namespace, name } of page.items) {
-    deleteObject(cluster, { resource: storageResource(resource), namespace, name }, options)
+    await deleteListed(request, { resource: storageResource(resource), namespace, name }, options)
   }
   sendList(exchange, { resource, page: { ...page, revision: cluster.store.revision }, representation })
+}
+
+/** Deletes one object of a list, which may have gone meanwhile. */
+async function deleteListed(request: ResourceRequest, target: ObjectTarget, options: DeleteRequest): Promise<void> {
+  try {
+    await admittedDelete(request, target, options)
+  } catch (error) {
+    if (!(error instanceof ApiError && error.code === 404)) throw error
+  }
 }
 
 /** What actions without a result of their own answer. */

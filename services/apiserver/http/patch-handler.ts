@@ -6,9 +6,9 @@ import { applyMergePatch } from '../patch/merge-patch.ts'
 import { invalidPatch, patchedText } from '../patch/patch-error.ts'
 import { applyStrategicMergePatch } from '../patch/strategic-patch.ts'
 import { toServed, toStorage } from '../registry/conversion.ts'
-import { updateObject } from '../registry/update.ts'
 import { decodeProblems } from '../schema/decode.ts'
 import type { Gvk } from '../schema/schema.ts'
+import { admittedUpdate } from './admitted-writes.ts'
 import { APPLY_TYPE, handleApply, refuseForce } from './apply-handler.ts'
 import { bodyType, jsonErrorText, readBody } from './body.ts'
 import { storedSubresource } from './crud-handlers.ts'
@@ -33,7 +33,7 @@ const PATCHES: Readonly<Record<string, ApplyPatch>> = {
 const CUSTOM_PATCH_TYPES = ['application/json-patch+json', 'application/merge-patch+json', APPLY_TYPE]
 
 export async function handlePatch(request: ResourceRequest): Promise<void> {
-  const { cluster, exchange, resource } = request
+  const { exchange, resource } = request
   if (bodyType(exchange) === APPLY_TYPE) {
     await handleApply(request)
     return
@@ -42,7 +42,7 @@ export async function handlePatch(request: ResourceRequest): Promise<void> {
   const representation = negotiate(exchange.header('accept'))
   const patch = await readPatch(exchange, resource)
   const options = parseWriteOptions(exchange, 'PatchOptions')
-  const object = updateObject(cluster, targetOf(request), {
+  const object = await admittedUpdate(request, targetOf(request), {
     produce: (current) => toStorage(resource, patch(toServed(resource, current))),
     subresource: storedSubresource(request.subresource),
     isPatch: true,

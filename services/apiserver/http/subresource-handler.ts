@@ -6,7 +6,8 @@ import type { ApiResource, Subresource } from '../discovery/resources.ts'
 import { findResource } from '../discovery/resources.ts'
 import { bindPod, evictPod } from '../registry/pods.ts'
 import { scaleOf } from '../registry/scale.ts'
-import { requireObject, updateObject } from '../registry/update.ts'
+import { requireObject } from '../registry/update.ts'
+import { admittedUpdate } from './admitted-writes.ts'
 import { parseObject, readBody } from './body.ts'
 import { handleGet, handleUpdate, successStatus } from './crud-handlers.ts'
 import { decodeObject } from './decode-object.ts'
@@ -128,7 +129,7 @@ async function handleScale(request: ResourceRequest): Promise<void> {
   const isPatch = exchange.method === 'PATCH'
   const options = parseWriteOptions(exchange, isPatch ? 'PatchOptions' : 'UpdateOptions')
   const change = isPatch ? await readPatch(exchange, SCALE) : await readScale(exchange)
-  const object = updateObject(cluster, target, {
+  const object = await admittedUpdate(request, target, {
     produce: (current) => withReplicas({ resource, current }, change(scaleOf(resource, current))),
     // A Scale need not say which version of the object it changes.
     isPatch: isPatch || resource.custom !== undefined,

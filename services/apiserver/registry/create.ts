@@ -1,4 +1,6 @@
 import type { KubeObject } from '#libs/kube-model'
+import { applyLimitDefaults, checkLimits } from '../admission/limit-range.ts'
+import { bookCharges, checkQuotas } from '../admission/quota.ts'
 import { ApiError } from '../api-error.ts'
 import type { ApiResource } from '../discovery/resources.ts'
 import { trackManagedFields } from '../managed-fields/index.ts'
@@ -47,13 +49,18 @@ export function createObject(
   const strategy = resource.custom?.strategy ?? strategyFor(resource.token)
   const name = object.metadata.name ?? ''
   if (resource.namespaced) requireActiveNamespace(cluster, { resource, namespace, name: askedName(object) })
+  if (resource.token === 'pods') applyLimitDefaults(store, namespace, object)
   strategy.prepareCreate(object, strategyContext(cluster))
   const problems = strategy.validate(object)
   if (problems.length > 0) throw ApiError.invalid(resource, name, problems)
   const existing = store.get(resource.token, namespace, name)
   if (existing !== undefined) throw alreadyExists(resource, existing)
+  checkLimits(store, target, object)
+  const charges = checkQuotas(store, target, object)
   if (options.dryRun === true) return object
-  return store.write({ type: 'ADDED', resource: resource.token, namespace, name, object }).object
+  const stored = store.write({ type: 'ADDED', resource: resource.token, namespace, name, object }).object
+  bookCharges(store, charges)
+  return stored
 }
 
 /** A generated name is not in the message of a refusal. */

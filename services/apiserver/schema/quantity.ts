@@ -67,6 +67,11 @@ export function canonicalQuantity(text: string | number): string {
   return quantity === undefined ? String(text) : formatQuantity(quantity)
 }
 
+/** Billionths as a quantity, in the notation of another one; memory-like amounts (`1Gi`) are written in binary. */
+export function quantityText(nanos: bigint, like: string | number): string {
+  return formatQuantity({ nanos, notation: parseQuantity(like)?.notation ?? 'decimal' })
+}
+
 /** Negative, zero or positive as `a` is less than, equal to or greater than `b`; unreadable ones count as zero. */
 export function compareQuantities(a: string | number, b: string | number): number {
   const difference = (parseQuantity(a)?.nanos ?? 0n) - (parseQuantity(b)?.nanos ?? 0n)
