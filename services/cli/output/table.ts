@@ -1,9 +1,9 @@
 import type { SyncRow } from './sync-rows.ts'
 
+/** Names of the stages are those of docs/operations.md. The host object comes last: it is the longest, and may be cut. */
 const HEAD = [
   'TENANT',
   'OBJECT',
-  'HOST OBJECT',
   'PHASE',
   'NODE',
   'WATCH',
@@ -12,6 +12,7 @@ const HEAD = [
   'QUEUE',
   'API',
   'TOTAL ms',
+  'HOST OBJECT',
   '',
 ]
 
@@ -26,7 +27,8 @@ export function renderTable(rows: readonly SyncRow[], options: { width: number; 
 
 /** One row as a line of a log: for output that is no terminal. */
 export function renderLine(row: SyncRow): string {
-  const [tenant, object, hostName, phase, node, , , , , , total, note] = cellsOf(row)
+  const { tenant, object, hostName, phase, node, stages, note } = row
+  const total = stages === undefined ? '' : totalOf(stages).toFixed(1)
   return [`${tenant} ${object}`, hostName && `→ ${hostName}`, phase, node && `on ${node}`, total && `${total} ms`, note]
     .filter((part) => part !== '')
     .join('  ')
@@ -51,7 +53,7 @@ function cellsOf(row: SyncRow): string[] {
     stages === undefined
       ? ['', '', '', '', '', '']
       : [stages.watch, stages.decide, stages.log, stages.queue, stages.api, totalOf(stages)].map((ms) => ms.toFixed(1))
-  return [row.tenant, row.object, row.hostName, row.phase, row.node, ...times, row.note]
+  return [row.tenant, row.object, row.phase, row.node, ...times, row.hostName, row.note]
 }
 
 function totalOf(stages: NonNullable<SyncRow['stages']>): number {

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest'
+import type { SyncRow } from './sync-rows.ts'
+import { renderLine, renderTable } from './table.ts'
+
+const pod: SyncRow = {
+  tenant: 'team-a',
+  object: 'pod/default/web',
+  hostName: 'causeway-team-a/web-x-default-x-team-a',
+  phase: 'Running',
+  node: 'node-1',
+  stages: { watch: 1, decide: 0.5, log: 1.25, queue: 1.25, api: 9 },
+  note: '',
+}
+const waiting: SyncRow = {
+  ...pod,
+  object: 'pod/default/other',
+  phase: 'Pending',
+  node: '',
+  stages: undefined,
+  note: 'QuotaExceeded',
+}
+
+test('shows one row per object, with the time of each stage and what it waits for', () => {
+  expect(renderTable([pod, waiting], { width: 200, limit: 10 })).toEqual([
+    'TENANT  OBJECT             PHASE    NODE    WATCH  DECIDE  LOG  QUEUE  API  TOTAL ms  HOST OBJECT',
+    'team-a  pod/default/web    Running  node-1  1.0    0.5     1.3  1.3    9.0  13.0      causeway-team-a/web-x-default-x-team-a',
+    'team-a  pod/default/other  Pending                                                    causeway-team-a/web-x-default-x-team-a  QuotaExceeded',
+  ])
+})
+
+test('fits the terminal: the newest rows, cut at its width', () => {
+  const lines = renderTable([pod, waiting], { width: 60, limit: 1 })
+  expect(lines).toHaveLength(3)
+  expect(lines.every((line) => line.length <= 60)).toBe(true)
+  expect(lines[1]).toContain('pod/default/other')
+  expect(lines[2]).toBe('… and 1 more above')
+})
+
+test('is one line per change where there is no terminal', () => {
+  expect(renderLine(pod)).toBe(
+    'team-a pod/default/web  → causeway-team-a/web-x-default-x-team-a  Running  on node-1  13.0 ms',
+  )
+})
