@@ -11,13 +11,17 @@ import { MODES } from '../harness/world.ts'
 describe.each(MODES)('$mode', ({ separate }) => {
   let up: Installation
   let host: Cluster
+  /** Of a user, apart from the installation. */
+  let home: string
   beforeAll(async () => {
+    home = newFolder()
     up = await startUp({ separate, tenants: ['first'] })
     host = await openCluster(up.ready.hostKubeconfig)
   })
   afterAll(async () => {
     await host?.close()
     await up?.dispose()
+    rmSync(home, { recursive: true, force: true })
   })
 
   const run = async (kubeconfig: string, name: string): Promise<void> => {
@@ -42,7 +46,7 @@ describe.each(MODES)('$mode', ({ separate }) => {
       second: 'synced',
     })
 
-    const mine = join(up.data, 'my-kubeconfig')
+    const mine = join(home, 'kubeconfig')
     expect(await up.command('tenant', 'connect', 'second', '--kubeconfig', mine)).toMatchObject({ code: 0 })
     expect(parse(readFileSync(mine, 'utf8'))).toMatchObject({ 'current-context': 'causeway_second' })
     await run(mine, 'by-context')

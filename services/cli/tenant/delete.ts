@@ -5,7 +5,7 @@ import { ConfigError, CausewayError, systemClock } from '#libs/kernel'
 import { type KubeClient, isNotFound } from '#libs/kube'
 import { RESOURCES } from '#libs/kube-model'
 import type { TenantEntry } from '#libs/runtime'
-import { DECIDE_ORDER, LABELS } from '#libs/translation'
+import { DECIDE_ORDER, LABELS, isMirrored } from '#libs/translation'
 import { MANAGED_LABEL, TENANT_ANNOTATION } from '../up/register.ts'
 import { openHealth } from './health.ts'
 import { type CommandOptions, type Running, changeCluster, withRunning } from './running.ts'
@@ -52,7 +52,7 @@ async function confirm(tenant: TenantEntry, embedded: boolean, isTty: boolean): 
 async function deleteCopies(host: KubeClient, tenant: TenantEntry, signal: AbortSignal): Promise<void> {
   const namespace = tenant.hostNamespace
   const labelSelector = `${LABELS.tenant}=${tenant.name}`
-  const resources = DECIDE_ORDER.filter((resource) => resource !== 'nodes').map(
+  const resources = DECIDE_ORDER.filter((token) => !isMirrored(token)).map(
     (token) => RESOURCES[token as keyof typeof RESOURCES],
   )
   const deadline = systemClock.now() + GONE_TIMEOUT_MS
@@ -60,7 +60,9 @@ async function deleteCopies(host: KubeClient, tenant: TenantEntry, signal: Abort
     const copies = await Promise.all(
       resources.map(async (resource) => ({
         resource,
-        ...(await host.listPage(resource, { namespace, labelSelector, limit: 0 })),
+        // A kind that the host does not serve has no copies there.
+        items:
+          (await host.listPage(resource, { namespace, labelSelector, limit: 0 }).catch(ignoreNotFound))?.items ?? [],
       })),
     )
     const left = copies.flatMap(({ resource, items }) => items.map((item) => ({ resource, item })))
