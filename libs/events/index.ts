@@ -1,7 +1,17 @@
 export { MARKER_NAME, changeMessageId, decodeChange, encodeChange } from './change.ts'
 export type { Change, ChangeType, LoggedChange } from './change.ts'
 export { decodeIntent, encodeIntent, writeName } from './intent.ts'
-export type { DeleteProof, Intent, LoggedIntent, PatchType, SidedRef, Subresource, Write, WriteName } from './intent.ts'
+export type {
+  DeleteProof,
+  Intent,
+  LoggedIntent,
+  PatchType,
+  PodTokens,
+  SidedRef,
+  Subresource,
+  Write,
+  WriteName,
+} from './intent.ts'
 export { REASONS, decodeOutcome, encodeOutcome } from './outcome.ts'
 export type { LoggedOutcome, Outcome, OutcomeResult, Reason } from './outcome.ts'
 export { ALL_PARTITIONS, partitionOf } from './partition.ts'

@@ -27,9 +27,24 @@ export type DeleteProof =
 /** Parts of an object that are patched on their own; the latter two are of pods. */
 export type Subresource = 'status' | 'resize' | 'ephemeralcontainers'
 
+/**
+ * Tokens of the tenant's API that a pod mounts. They are only named here: the writer asks for them, for the pod that is
+ * the intent's source, and keeps them in a Secret next to its copy, which is there before the copy.
+ */
+export type PodTokens = {
+  /** Name of the Secret. */
+  secret: string
+  /** ServiceAccount of the tenant that they are of. */
+  serviceAccount: string
+  /** The tenant's pod that they are bound to. */
+  podUid: string
+  /** Key in the Secret, and what is asked for; the API's defaults where it is not said. */
+  items: { key: string; audience?: string; expirationSeconds?: number }[]
+}
+
 /** The write itself. A `uid` is a precondition: the API refuses the write when the object has another one. */
 export type Write =
-  | { op: 'create'; body: KubeObject }
+  | { op: 'create'; body: KubeObject; tokens?: PodTokens }
   | { op: 'patch'; patchType: PatchType; body: JsonObject | JsonObject[]; uid: string; subresource?: Subresource }
   | { op: 'bind'; node: string; uid: string }
   | { op: 'delete'; uid: string; resourceVersion?: string; gracePeriodSeconds?: number; proof: DeleteProof }

@@ -38,6 +38,7 @@ export const REASONS = [
   'PolicyRejected',
   'UnknownClass',
   'WaitingForDNS',
+  'TokenRefused',
   'Forbidden',
   'Invalid',
   'NamespaceMissing',

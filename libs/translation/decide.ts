@@ -130,7 +130,11 @@ function withoutCopy(pair: Pair, virtual: KubeObject): Decision[] {
     {
       kind: 'write',
       target: pair.hostTarget,
-      write: { op: 'create', body: desired.object },
+      write: {
+        op: 'create',
+        body: desired.object,
+        ...(desired.tokens === undefined ? {} : { tokens: desired.tokens }),
+      },
       rule: 'create',
       needs: [...kind.references({ virtual }), ...(desired.needs ?? [])].map((ref) => hostTarget(view, ref)),
       ...(desired.base === undefined ? {} : { base: desired.base }),

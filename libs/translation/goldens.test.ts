@@ -5,7 +5,7 @@ import { parse, stringify } from 'yaml'
 import { canonicalJson } from '#libs/kernel'
 import type { JsonObject, KubeObject, ObjectRef } from '#libs/kube-model'
 import { parseTenantConfig } from '#libs/sync-config'
-import type { Kind } from './kind.ts'
+import type { Kind, ToHost } from './kind.ts'
 import { KINDS } from './registry.ts'
 import { applyPatch } from './testing/apply-patch.ts'
 import { TENANT, deepFreeze, memoryRelated } from './testing/index.ts'
@@ -57,9 +57,7 @@ function run(kind: Kind, folder: string): { output: unknown; again: string } {
   const virtualPatch = read<JsonObject>(folder, 'virtual-patch.yaml')
   const hostPatch = read<JsonObject>(folder, 'host-patch.yaml')
   if (virtualPatch === undefined && hostPatch === undefined) {
-    const output = copy.kind === 'object' ? copy.object : copy
-    const second = translate()
-    return { output, again: canonicalJson(second.kind === 'object' ? second.object : second) }
+    return { output: madeOf(copy), again: canonicalJson(madeOf(translate())) }
   }
   if (copy.kind !== 'object') throw new Error(`${folder} has no host copy to change: ${copy.message}`)
   const created = { ...copy.object, metadata: { ...copy.object.metadata, uid: 'host-uid', generation: 1 } }
@@ -75,6 +73,12 @@ function run(kind: Kind, folder: string): { output: unknown; again: string } {
   }
   const writes = () => kind.reconcile(input).map(({ base: _base, ...write }) => write)
   return { output: writes(), again: canonicalJson(writes()) }
+}
+
+/** What is made: the object, and the tokens that come with it. */
+function madeOf(copy: ToHost): unknown {
+  if (copy.kind !== 'object') return copy
+  return copy.tokens === undefined ? copy.object : { object: copy.object, tokens: copy.tokens }
 }
 
 function configOf({ config }: Context): TenantContext['config'] {

@@ -23,6 +23,16 @@ export {
 export { REACH, isClusterScoped, watchedHost, watchedVirtual } from './reach.ts'
 export { replacementMark, replacementOn } from './replacement.ts'
 export type { Replacement } from './replacement.ts'
-export { ANNOTATIONS, LABELS, OWN_PREFIX, SWITCHES, isCopyOf, isOurs, stampedUid, virtualRefOf } from './stamps.ts'
+export {
+  ANNOTATIONS,
+  LABELS,
+  OWN_PREFIX,
+  SWITCHES,
+  TOKEN_SECRET_PREFIX,
+  isCopyOf,
+  isOurs,
+  stampedUid,
+  virtualRefOf,
+} from './stamps.ts'
 export { reasonsEndedBy } from './wakes.ts'
 export type { Presence, Related, TenantContext, Tombstone, View } from './view.ts'

@@ -1,4 +1,4 @@
-import type { Reason, SidedRef, Write, WriteName } from '#libs/events'
+import type { PodTokens, Reason, SidedRef, Write, WriteName } from '#libs/events'
 import type { JsonObject, KubeObject, ObjectRef, ResourceInfo, Side } from '#libs/kube-model'
 import type { TenantConfig } from '#libs/sync-config'
 import type { Decision, Rule } from './decision.ts'
@@ -23,6 +23,7 @@ export type ToHost =
       base?: JsonObject
       /** The tenant's objects, besides its references, whose copies must be on the host before. */
       needs?: ObjectRef[]
+      tokens?: PodTokens
     }
   | { kind: 'reject'; reason: Reason; message: string }
 

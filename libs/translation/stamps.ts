@@ -13,7 +13,12 @@ export const LABELS = {
   virtualNode: `${OWN_PREFIX}virtual-node`,
   /** On a tenant's copies of classes and the like of the host, so that we may change and delete them. */
   mirror: `${OWN_PREFIX}mirror`,
+  /** On Secrets that hold tokens of pods, in place of the tenant's label: the watcher does not follow them. */
+  tokenOf: `${OWN_PREFIX}token-of`,
 } as const
+
+/** How the names of Secrets that hold tokens of pods begin. */
+export const TOKEN_SECRET_PREFIX = 'causeway-token-'
 
 /** Annotations on host copies, from which the way back to the tenant's object is read. */
 export const ANNOTATIONS = {
@@ -36,6 +41,9 @@ export const ANNOTATIONS = {
   serviceAccountName: `${OWN_PREFIX}service-account-name`,
   labels: `${OWN_PREFIX}labels`,
   annotations: `${OWN_PREFIX}annotations`,
+  /** On Secrets that hold tokens of pods: what they are of, never the tokens, and when they are asked for anew. */
+  tokens: `${OWN_PREFIX}tokens`,
+  renewAt: `${OWN_PREFIX}renew-at`,
 } as const
 
 /** Switches that a tenant may set on its own objects (annotations). */

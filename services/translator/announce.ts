@@ -18,6 +18,7 @@ const TENANT_TEXT: Record<Reason | 'Synced', { reason: string; text: string; sho
   PolicyRejected: { reason: 'SyncFailed', text: 'the policy of this cluster does not let it run', showAnswer: true },
   UnknownClass: { reason: 'SyncFailed', text: 'it names a class that there is not', showAnswer: true },
   WaitingForDNS: { reason: 'SyncWaiting', text: 'the DNS of this cluster has no address on the host yet' },
+  TokenRefused: { reason: 'SyncFailed', text: 'this cluster’s API gives it no token', showAnswer: true },
   Forbidden: { reason: 'SyncFailed', text: 'Causeway is not allowed to write it; ask the operator' },
   Invalid: { reason: 'SyncFailed', text: 'the host’s API says it is invalid', showAnswer: true },
   NamespaceMissing: {

@@ -3,6 +3,7 @@ import { type KubeApiError, isAlreadyExists, isConflict } from '#libs/kube'
 import { type KubeObject, type ResourceInfo, type Side, knownResource } from '#libs/kube-model'
 import { announce } from './announce.ts'
 import { classify, isAbsent, saidBy } from './classify.ts'
+import { handOverTokens, provideTokens } from './create-pod.ts'
 import { confirmAbsent } from './confirm-absent.ts'
 import { withUidPrecondition } from './patch-precondition.ts'
 import { replace } from './replace.ts'
@@ -66,9 +67,13 @@ export async function execute(intent: LoggedIntent, deps: ExecuteDeps): Promise<
 
 async function create(call: Call<Extract<Write, { op: 'create' }>>, deps: ExecuteDeps): Promise<Attempt> {
   const { target } = call.intent
+  const { tokens } = call.write
+  const objection = tokens === undefined ? undefined : await provideTokens(call, tokens, deps)
+  if (objection !== undefined) return objection
   try {
     const body = deps.vault.unseal(target, call.write.body)
     const made = await call.client.create(call.resource, { namespace: target.namespace }, body, call.options)
+    if (tokens !== undefined) await handOverTokens(call, tokens, { host: deps.host, made })
     return done(made.metadata)
   } catch (error) {
     if (!isAlreadyExists(error)) throw error

@@ -77,7 +77,20 @@ describe('refuses as outside the tenant', () => {
       target: { ...hostTarget, resource: 'constructor' },
       write: writes.create(),
     },
-    { what: 'a host status', target: hostTarget, write: writes.status() },
+    { what: 'a host status', target: { ...hostTarget, resource: 'configmaps' }, write: writes.status() },
+    {
+      what: 'a pod with tokens in a Secret of any name',
+      target: hostTarget,
+      write: { ...writes.create(), tokens: { secret: 'other', serviceAccount: 'a', podUid: 'u', items: [] } } as Write,
+    },
+    {
+      what: 'tokens for something else than a pod',
+      target: { ...hostTarget, resource: 'secrets' },
+      write: {
+        ...writes.create(hostCopy({ resource: 'secrets' })),
+        tokens: { secret: 'causeway-token-1', serviceAccount: 'a', podUid: 'u', items: [] },
+      } as Write,
+    },
     { what: 'a binding on the host', target: hostTarget, write: writes.bind() },
     { what: 'a pod made in the tenant’s cluster', target: virtualTarget, write: writes.create() },
     { what: 'a body with another name', target: hostTarget, write: copyWith({ name: 'other' }) },

@@ -1,6 +1,6 @@
 import { type LoggedIntent, type Write, writeName } from '#libs/events'
 import type { JsonObject, ObjectKey } from '#libs/kube-model'
-import { LABELS, isClusterScoped } from '#libs/translation'
+import { LABELS, TOKEN_SECRET_PREFIX, isClusterScoped } from '#libs/translation'
 import { isAllowed } from './allowed-writes.ts'
 import { type Settled, refused } from './result.ts'
 
@@ -23,6 +23,7 @@ export function refusal(
   }
   switch (write.op) {
     case 'create':
+      return refuseTokens(target, write) ?? refuseBody(target, write)
     case 'announce':
       return refuseBody(target, write)
     case 'patch':
@@ -34,6 +35,14 @@ export function refusal(
     case 'delete':
       return write.uid === '' ? unguarded('delete') : refuseProof(target, { write, ...tenant })
   }
+}
+
+/** Tokens are for pods on the host alone, and in Secrets that are nothing else. */
+function refuseTokens(target: ObjectKey, { tokens }: Extract<Write, { op: 'create' }>): Settled | undefined {
+  if (tokens === undefined) return undefined
+  if (target.side !== 'host' || target.resource !== 'pods') return outside('tokens are for pods on the host only')
+  if (!tokens.secret.startsWith(TOKEN_SECRET_PREFIX)) return outside(`"${tokens.secret}" is no name for tokens`)
+  return tokens.podUid === '' ? unguarded('token request') : undefined
 }
 
 function refuseBody(

@@ -4,6 +4,7 @@ import { METRICS, type MetricDeclaration, STAGES, counter, gauge, histogram } fr
 import { allowedWrites } from './allowed-writes.ts'
 import type { ApiGates } from './api-gates.ts'
 import { BEAT_RESULTS, type BeatResult } from './node-heartbeats.ts'
+import { TOKEN_RESULTS, type TokenResult } from './token-keeper.ts'
 
 const DECLARATIONS = {
   outcomes: {
@@ -50,6 +51,11 @@ const DECLARATIONS = {
     help: 'Renewals of the leases of virtual nodes, by result.',
     labels: ['result'],
   },
+  tokens: {
+    name: 'causeway_writer_pod_tokens_total',
+    help: 'Secrets with tokens of pods that were due, by what became of them.',
+    labels: ['result'],
+  },
   security: {
     name: 'causeway_writer_security_refusals_total',
     help: 'Writes refused because they would leave the bounds of their tenant. Anything but 0 needs a look.',
@@ -74,6 +80,7 @@ export type WriterMetrics = {
   retry(intent: LoggedIntent, cause: string): void
   lag(partition: number, messages: number): void
   heartbeat(result: BeatResult): void
+  tokens(result: TokenResult): void
   gates(gates: ApiGates, held: number): void
 }
 
@@ -84,6 +91,7 @@ export function createWriterMetrics(registry: Registry): WriterMetrics {
   const retries = counter(registry, DECLARATIONS.retries)
   const security = counter(registry, DECLARATIONS.security)
   const heartbeats = counter(registry, DECLARATIONS.heartbeats)
+  const tokens = counter(registry, DECLARATIONS.tokens)
   const stages = histogram(registry, DECLARATIONS.stages)
   const queued = gauge(registry, DECLARATIONS.queued)
   const held = gauge(registry, DECLARATIONS.held)
@@ -98,6 +106,7 @@ export function createWriterMetrics(registry: Registry): WriterMetrics {
     }
     for (const reason of REASONS) outcomes.inc({ side, resource, op: write, result: 'parked', reason }, 0)
   }
+  for (const result of TOKEN_RESULTS) tokens.inc({ result }, 0)
   for (const result of BEAT_RESULTS) heartbeats.inc({ result }, 0)
   for (const side of SIDES) {
     security.inc({ side }, 0)
@@ -120,6 +129,7 @@ export function createWriterMetrics(registry: Registry): WriterMetrics {
     call: (intent, ms) => writes.observe({ ...labelsOf(intent), op: writeName(intent.write) }, ms / 1_000),
     retry: (intent, cause) => retries.inc({ side: intent.target.side, cause }),
     heartbeat: (result) => heartbeats.inc({ result }),
+    tokens: (result) => tokens.inc({ result }),
     lag: (partition, messages) => lag.set({ role: 'writer', partition: String(partition) }, messages),
     gates: (gates, heldIntents) => {
       const bySide = { host: [gates.host], virtual: [...gates.tenants()] }

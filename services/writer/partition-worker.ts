@@ -21,6 +21,7 @@ import { PositionKeeper } from './position-keeper.ts'
 import { type Settled, parked } from './result.ts'
 import { type ResumePoint, Settlement } from './settlement.ts'
 import { TargetQueue } from './target-queue.ts'
+import { TokenKeeper } from './token-keeper.ts'
 import { urgencyOf } from './urgency.ts'
 
 export type PartitionWorkerOptions = {
@@ -67,6 +68,7 @@ export class PartitionWorker {
   /** Breaks calls off: the lease is lost, or the time to finish them is over. */
   readonly #hardStop = new AbortController()
   readonly #heartbeats: NodeHeartbeats
+  readonly #tokens: TokenKeeper
   #reader: OrderedReader | undefined
   #caughtUp = false
 
@@ -80,6 +82,12 @@ export class PartitionWorker {
       mayBeat: async () => lease.isHeld() && (await pulse.isReachable()) && lease.isHeld(),
       everyMs: limits.heartbeatMs,
       counted: (result) => metrics.heartbeat(result),
+    })
+    this.#tokens = new TokenKeeper({
+      ...options,
+      signal: AbortSignal.any([options.signal, this.#hardStop.signal]),
+      mayWrite: () => lease.isHeld(),
+      counted: (result) => metrics.tokens(result),
     })
   }
 
@@ -106,6 +114,7 @@ export class PartitionWorker {
     const keeper = this.#keeper(() => settlement?.resumePoint())
     let outcomes: OutcomeLog | undefined
     void this.#heartbeats.run()
+    void this.#tokens.run()
     try {
       const from = await keeper.claim()
       settlement = new Settlement(from)
@@ -271,11 +280,12 @@ export class PartitionWorker {
     const ready = this.#queue.settle(item)
     this.#release(item)
     outcomes.settled(item.intent, settled, item.startedAt)
-    if (settled.result === 'done') this.#noticeNode(item.intent)
+    if (settled.result === 'done') this.#notice(item.intent)
     for (const next of ready) this.#submit(next, outcomes)
   }
 
-  #noticeNode({ target, write }: LoggedIntent): void {
+  #notice({ target, write }: LoggedIntent): void {
+    if (write.op === 'create' && write.tokens !== undefined) this.#tokens.made(target.tenant)
     if (target.side !== 'virtual' || target.resource !== 'nodes') return
     if (write.op === 'create') this.#heartbeats.made(target.tenant)
     if (write.op === 'delete') this.#heartbeats.gone(target.tenant, target.name)

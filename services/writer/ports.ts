@@ -5,7 +5,7 @@ import type { Vault } from '#libs/vault'
 /** The calls that the writer makes. */
 export type WriterClient = Pick<
   KubeClient,
-  'get' | 'listPage' | 'listPages' | 'create' | 'patch' | 'bind' | 'delete' | 'clusterIdentity'
+  'get' | 'listPage' | 'listPages' | 'create' | 'patch' | 'bind' | 'delete' | 'clusterIdentity' | 'request'
 >
 
 /** Where a tenant's writes go. */

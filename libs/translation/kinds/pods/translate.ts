@@ -15,11 +15,12 @@ import { addHostAliases } from './hosts-file.ts'
 import { confinePlacement, translateImages } from './placement.ts'
 import { referenceSites } from './references.ts'
 import { confineScheduling } from './scheduling.ts'
+import { mountTokens } from './tokens.ts'
 import { policyProblem } from './security/judge.ts'
 import { specBase } from './spec-patch.ts'
 
-/** Projected sources that would hand the pod a credential for the host's API. */
-const HOST_CREDENTIALS = ['serviceAccountToken', 'podCertificate'] as const
+/** Projected sources that would hand the pod a credential for the host. */
+const HOST_CREDENTIALS = ['podCertificate'] as const
 
 /** The host copy of a pod. Every field that is not named here crosses as it is, known or not. */
 export function podToHost(input: TranslateInput): ToHost {
@@ -40,6 +41,7 @@ export function podToHost(input: TranslateInput): ToHost {
   const account = replaceIdentity(spec, input)
   translateParts(spec, input)
   addHostAliases(spec, input)
+  const tokens = mountTokens(spec, input)
   removeHostCredentials(spec)
   return {
     kind: 'object',
@@ -51,6 +53,7 @@ export function podToHost(input: TranslateInput): ToHost {
     },
     base: { ...metadataBase(virtual), ...specBase(virtual) },
     needs: [...classes.needs, ...account],
+    ...(tokens === undefined ? {} : { tokens }),
   }
 }
 
