@@ -9,6 +9,9 @@ import { isRunning, podOf, unique } from '../harness/objects.ts'
 import { startScript } from '../harness/process.ts'
 import { MODES } from '../harness/world.ts'
 
+/** Each question to `status` is a process of its own. */
+const POLL = { timeout: 40_000, interval: 500 }
+
 let folder: string
 const cleanups: (() => Promise<void>)[] = []
 beforeAll(() => {
@@ -83,8 +86,8 @@ describe.each(MODES)('$mode', ({ separate }) => {
     })
     cleanups.push(() => up.dispose())
     await expectToRun(up, 'good')
-    await expect.poll(() => stateOf(up, 'rejected'), { timeout: 20_000 }).toMatchObject({ state: 'unauthorized' })
-    await expect.poll(() => stateOf(up, 'down'), { timeout: 20_000 }).toMatchObject({ state: 'unreachable' })
+    await expect.poll(() => stateOf(up, 'rejected'), POLL).toMatchObject({ state: 'unauthorized' })
+    await expect.poll(() => stateOf(up, 'down'), POLL).toMatchObject({ state: 'unreachable' })
     const { message } = await stateOf(up, 'down')
     expect(message).toContain('127.0.0.1:1')
     const state = await stateOf(up, 'unreadable')
@@ -93,7 +96,7 @@ describe.each(MODES)('$mode', ({ separate }) => {
 
     // Once it can be read, the tenant is served without a restart.
     writeFileSync(unreadable, readFileSync(apart.kubeconfig, 'utf8'))
-    await expect.poll(() => stateOf(up, 'unreadable'), { timeout: 40_000 }).toMatchObject({ state: 'synced' })
+    await expect.poll(() => stateOf(up, 'unreadable'), POLL).toMatchObject({ state: 'synced' })
     await expectToRun(up, 'unreadable', apart.kubeconfig)
   })
 
@@ -104,10 +107,10 @@ describe.each(MODES)('$mode', ({ separate }) => {
     await expectToRun(up, 'apart')
     await apart.stop()
     await expectToRun(up, 'good')
-    await expect.poll(() => stateOf(up, 'apart'), { timeout: 20_000 }).toMatchObject({ state: 'unreachable' })
+    await expect.poll(() => stateOf(up, 'apart'), POLL).toMatchObject({ state: 'unreachable' })
     await apart.start()
     await expectToRun(up, 'apart')
-    await expect.poll(() => stateOf(up, 'apart'), { timeout: 20_000 }).toMatchObject({ state: 'synced' })
+    await expect.poll(() => stateOf(up, 'apart'), POLL).toMatchObject({ state: 'synced' })
   })
 
   test('kill -9 of the embedded API server is survived by what runs, and the next pods run', async () => {
@@ -124,7 +127,7 @@ describe.each(MODES)('$mode', ({ separate }) => {
     const after = await cluster.get('pods', { namespace: 'default', name: 'before' })
     expect(after.metadata.uid).toBe(before.metadata.uid)
     expect(isRunning(after)).toBe(true)
-    await expect.poll(() => stateOf(up, 'good'), { timeout: 20_000 }).toMatchObject({ state: 'synced' })
+    await expect.poll(() => stateOf(up, 'good'), POLL).toMatchObject({ state: 'synced' })
   })
 })
 
