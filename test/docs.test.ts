@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { pipelineEnv, parsePipelineConfig } from '#libs/config'
 import { HEADERS, REASONS, STREAMS } from '#libs/events'
 import { METRICS } from '#libs/telemetry'
-import { ANNOTATIONS, DECIDE_ORDER, KINDS, LABELS, RULES, SWITCHES } from '#libs/translation'
+import { ANNOTATIONS, DECIDE_ORDER, KINDS, LABELS, REPORTS, RULES, SWITCHES } from '#libs/translation'
 import { ConfigError } from '#libs/kernel'
 import { createWriterMetrics } from '../services/writer/metrics.ts'
 
@@ -35,7 +35,7 @@ test('every rule of deciding is explained, and no other', () => {
 })
 
 test('every kind that crosses is in the table of kinds', () => {
-  const crossing = [...Object.keys(KINDS), ...DECIDE_ORDER]
+  const crossing = [...Object.keys(KINDS), ...DECIDE_ORDER, ...Object.keys(REPORTS)]
   expect(firstCells('docs/translation.md')).toEqual(expect.arrayContaining([...new Set(crossing)]))
 })
 

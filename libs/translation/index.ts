@@ -1,12 +1,23 @@
 export { REFERENCE_WAIT_MS } from './decide.ts'
 export { RULES } from './decision.ts'
 export type { Decision, Rule } from './decision.ts'
-export type { Kind, Mirror, PairInput, PairWrite, ToHost, TranslateInput } from './kind.ts'
+export type {
+  Kind,
+  Mirror,
+  Report,
+  ReportInput,
+  ReportSubject,
+  PairInput,
+  PairWrite,
+  ToHost,
+  TranslateInput,
+} from './kind.ts'
 export { hostName, hostRefOf, tenantNameProblem } from './names.ts'
 export {
   DECIDE_ORDER,
   KINDS,
   MIRRORS,
+  REPORTS,
   TRANSLATOR_VERSION,
   decideFor,
   followersOf,
@@ -15,14 +26,18 @@ export {
   isDecided,
   isMirrored,
   kindFor,
+  kindNamed,
   kindsFollowing,
   mirrorFor,
   mirrorsUsedBy,
   referencesOf,
+  reportFor,
 } from './registry.ts'
 export { REACH, isClusterScoped, watchedHost, watchedVirtual } from './reach.ts'
+export type { HostKinds } from './reach.ts'
 export { replacementMark, replacementOn } from './replacement.ts'
 export type { Replacement } from './replacement.ts'
+export { tenantText } from './tenant-text.ts'
 export {
   ANNOTATIONS,
   LABELS,

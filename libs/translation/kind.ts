@@ -124,3 +124,39 @@ export type Mirror = {
   /** Decides about the tenant's copy; `view.host` is the original. Called also where the kind is not enabled. */
   decide(view: View): Decision[]
 }
+
+/** A host object that a report is about, as the report names it. */
+export type ReportSubject = {
+  kind: string
+  /** API group, empty for the core group; absent where the report does not say. */
+  group?: string
+  namespace: string
+  name: string
+  uid?: string
+}
+
+/** What a report is translated by: plain data. */
+export type ReportInput = {
+  report: KubeObject
+  tenant: TenantContext
+  /** The tenant's object and its copy, which the report is about. */
+  original: KubeObject
+  copy: KubeObject
+  resource: ResourceInfo
+  /** What the original refers to. */
+  references: readonly ObjectRef[]
+}
+
+/**
+ * A kind whose objects on the host say something about tenants' copies and carry no label of ours. The tenant gets each
+ * of them about its own object (`announce`); nothing is remembered of them.
+ */
+export type Report = {
+  resource: ResourceInfo
+  version: number
+  isEnabled(config: TenantConfig): boolean
+  /** What it is about; `undefined` for what tenants are not to be told. */
+  subjectOf(report: KubeObject): ReportSubject | undefined
+  /** The object that the tenant gets. */
+  forTenant(input: ReportInput): KubeObject
+}

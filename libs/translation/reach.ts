@@ -1,7 +1,7 @@
 import type { WriteName } from '#libs/events'
 import { RESOURCES, type ResourceInfo, type Side } from '#libs/kube-model'
 import { type TenantConfig, defaultTenantConfig } from '#libs/sync-config'
-import { KINDS, MIRRORS, kindFor, mirrorFor } from './registry.ts'
+import { KINDS, MIRRORS, REPORTS, kindFor, mirrorFor } from './registry.ts'
 
 /** Resources that are read of every tenant whatever crosses: pods carry their namespaces' labels. */
 const ALWAYS_READ: readonly ResourceInfo[] = [RESOURCES.namespaces]
@@ -12,11 +12,15 @@ export function watchedVirtual(config: TenantConfig): ResourceInfo[] {
   return [...ALWAYS_READ, ...wanted.map(({ resource }) => resource)]
 }
 
+/** Kinds of the host by whose objects are whose. */
+export type HostKinds = Record<'copies' | 'shared' | 'reports', ResourceInfo[]>
+
 /**
  * What must be watched on the host, given what of all tenants crosses.
- * `copies` carry our label; `shared` are the host's own objects, which concern every tenant.
+ * `copies` carry our label; `shared` are the host's own objects, which concern every tenant; `reports` are about copies
+ * and belong to the tenant in whose namespace they are.
  */
-export function watchedHost(configs: readonly TenantConfig[]): { copies: ResourceInfo[]; shared: ResourceInfo[] } {
+export function watchedHost(configs: readonly TenantConfig[]): HostKinds {
   // An installation without tenants watches what the default ones will need.
   const asked = configs.length > 0 ? configs : [defaultTenantConfig()]
   const isWanted = (kind: { isEnabled(config: TenantConfig): boolean }): boolean =>
@@ -27,6 +31,9 @@ export function watchedHost(configs: readonly TenantConfig[]): { copies: Resourc
       .map(({ resource }) => resource),
     shared: Object.values(MIRRORS)
       .filter((mirror) => mirror.readsOriginals !== false && isWanted(mirror))
+      .map(({ resource }) => resource),
+    reports: Object.values(REPORTS)
+      .filter(isWanted)
       .map(({ resource }) => resource),
   }
 }
@@ -48,6 +55,7 @@ export const REACH: Readonly<Record<Side, Readonly<Record<string, readonly Write
         virtualWrites,
       ]),
     ),
+    // Besides what the host reports, what we tell tenants ourselves.
     events: ['announce'],
   },
 }

@@ -5,7 +5,7 @@ import type { Cause } from './plan.ts'
 
 /** What a batch of messages has touched: each key once, with the last change that led to it. */
 export class Batch {
-  /** Intents that follow from outcomes directly. */
+  /** Intents that follow from outcomes and reports directly. */
   readonly announcements: Intent[] = []
   readonly #touched = new Map<string, { key: DecisionKey; cause: Cause }>()
 

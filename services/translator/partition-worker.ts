@@ -23,6 +23,7 @@ import { KeyDecider } from './key-decider.ts'
 import type { TranslatorMetrics } from './metrics.ts'
 import type { Cause } from './plan.ts'
 import { PositionReport } from './position-report.ts'
+import { Reports } from './reports.ts'
 import { Sweeps } from './sweeps.ts'
 import { Turns } from './turns.ts'
 import { unlessAborted } from './unless-aborted.ts'
@@ -81,6 +82,7 @@ export class PartitionWorker {
   readonly #report: PositionReport
   readonly #commits: Committer
   readonly #sweeps: Sweeps
+  readonly #reports: Reports
   readonly #patrol: Sweeps
   readonly #failure = Promise.withResolvers<never>()
   /** Steps that fold, decide and commit, of both streams and of the alarm. */
@@ -101,6 +103,7 @@ export class PartitionWorker {
     this.#failure.promise.catch(() => undefined)
     this.#decider = new KeyDecider(options)
     this.#sweeps = new Sweeps(options.projection)
+    this.#reports = new Reports(options)
     this.#patrol = new Sweeps(options.projection)
     this.#patrolAt = options.clock.now() + this.#patrolEveryMs
     this.#intents = new IntentLog({
@@ -237,7 +240,12 @@ export class PartitionWorker {
         return
       }
       const change = decodeChange(message)
+      if (Reports.covers(change)) {
+        batch.announcements.push(...this.#reports.take(change, causeOf(change)))
+        return
+      }
       const { keys, sweeps = [] } = projection.fold(change)
+      if (change.key.side === 'host') batch.announcements.push(...this.#reports.shown(change.key))
       this.#decider.saw(change)
       metrics.folded(change.key.side, change.key.resource)
       batch.add(keys, causeOf(change))

@@ -40,7 +40,10 @@ export async function catchUp(options: CatchUpOptions): Promise<void> {
     if (type === 'DELETED' || type === 'SYNCED') continue
     former.set(nameOf(key), { tenant: tenant.name, namespace: key.namespace, name: key.name, uid, resourceVersion })
   }
-  const selection = { namespace: tenant.hostNamespace, labelSelector: `${LABELS.tenant}=${tenant.name}` }
+  const selection = {
+    namespace: tenant.hostNamespace,
+    ...(scope.labelSelector === undefined ? {} : { labelSelector: `${LABELS.tenant}=${tenant.name}` }),
+  }
   let resourceVersion = ''
   let count = 0
   for await (const page of cluster.client.listPages(scope.resource, { ...selection, signal })) {

@@ -47,16 +47,16 @@ export function watchSharedKind(
 }
 
 /**
- * Watches one kind of the host for the whole fleet: the copies of every registered tenant. What a tenant had there
+ * Watches one kind of the host for the whole fleet: the copies of every registered tenant, or what is said about them. What a tenant had there
  * before it was registered is read when it is.
  */
 export async function watchHostKind(
   parts: WatcherParts,
-  host: { cluster: WatchedCluster; kind: ResourceInfo; owned: Ownership },
+  host: { cluster: WatchedCluster; kind: ResourceInfo; owned: Ownership; whose: 'copies' | 'reports' },
 ): Promise<void> {
   const { cluster, kind, owned } = host
   const resource = resourceToken(kind)
-  const scope = hostScope(parts, kind)
+  const scope = host.whose === 'copies' ? copiesScope(parts, kind) : reportsScope(parts, kind)
   const lanes = hostLanes(parts, owned)
   const log = new KindLog({ ...parts, scope, lanes })
   const stop = new AbortController()
@@ -111,15 +111,35 @@ export async function watchHostKind(
   }
 }
 
-function hostScope(parts: WatcherParts, kind: ResourceInfo): KindScope {
-  const { directory, metrics, logger } = parts
+/** What is said about copies carries no label: it belongs to the tenant in whose namespace it is. */
+function reportsScope(parts: WatcherParts, kind: ResourceInfo): KindScope {
+  const { directory } = parts
+  return {
+    ...fleetScope(parts, kind),
+    trustsLists: true,
+    attribute: ({ metadata }) =>
+      directory.tenants().find(({ hostNamespace }) => hostNamespace === metadata.namespace)?.name,
+  }
+}
+
+function fleetScope(parts: WatcherParts, kind: ResourceInfo): Omit<KindScope, 'attribute'> {
   const resource = resourceToken(kind)
-  const warned = new Set<string>()
   return {
     side: 'host',
     resource: kind,
     positionKey: `watcher.host.${resource}`,
     knownFilter: `change.*.*.host.${resource}.>`,
+    partitionOf: (tenant) => partitionOf(tenant, parts.partitions),
+    owners: () => parts.directory.tenants().map(({ name, uid }) => ({ tenant: name, owner: uid })),
+  }
+}
+
+function copiesScope(parts: WatcherParts, kind: ResourceInfo): KindScope {
+  const { directory, metrics, logger } = parts
+  const resource = resourceToken(kind)
+  const warned = new Set<string>()
+  return {
+    ...fleetScope(parts, kind),
     labelSelector: LABELS.tenant,
     attribute: (object) => {
       const hostNamespaceOf = (tenant: string): string | undefined => directory.tenant(tenant)?.hostNamespace
@@ -135,8 +155,6 @@ function hostScope(parts: WatcherParts, kind: ResourceInfo): KindScope {
       }
       return undefined
     },
-    partitionOf: (tenant) => partitionOf(tenant, parts.partitions),
-    owners: () => directory.tenants().map(({ name, uid }) => ({ tenant: name, owner: uid })),
   }
 }
 

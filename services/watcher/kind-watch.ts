@@ -55,6 +55,9 @@ export class KindWatch {
   #turn: Promise<unknown> = Promise.resolve()
   #lastVersion = ''
   #synced = false
+  /** Whether the cluster does not serve the kind, and whether that was told as a list without objects. */
+  #isAbsent = false
+  #isClosedEmpty = false
 
   constructor(options: KindWatchOptions) {
     this.#options = options
@@ -167,10 +170,13 @@ export class KindWatch {
         const { state, message } = backOffState(event.message)
         metrics.error(scope.side, resourceToken(scope.resource))
         report(state, message)
+        this.#isAbsent = state === 'absent'
+        if (this.#isAbsent) this.#closeEmpty()
         return
       }
       case 'listing':
-        report('listing', '')
+        // One more look for a kind that the cluster does not serve is no news.
+        if (!this.#isAbsent) report('listing', '')
         await this.#verify(signal)
         await this.settled(signal)
         await log.loadKnown(signal)
@@ -180,8 +186,19 @@ export class KindWatch {
       case 'watching':
         await this.#verify(signal)
         this.#synced = true
+        this.#isAbsent = false
         report('synced', '')
         return
+    }
+  }
+
+  /** A kind that a tenant's cluster does not serve has no objects, as far as none were ever seen. */
+  #closeEmpty(): void {
+    const { log, scope, cluster, hooks } = this.#options
+    if (hooks !== undefined || scope.side === 'host' || this.#isClosedEmpty || log.known?.size !== 0) return
+    this.#isClosedEmpty = true
+    for (const { tenant, owner } of scope.owners()) {
+      log.publishMarker({ tenant, owner, cluster: cluster.identity, resourceVersion: '0', count: 0 })
     }
   }
 
@@ -194,7 +211,9 @@ export class KindWatch {
       const known = log.known?.get(object)
       return known?.uid === object.uid ? [known] : []
     })
-    if (missing.length > 0) {
+    if (scope.trustsLists === true) {
+      for (const known of missing) log.publishGone(known, listed.resourceVersion)
+    } else if (missing.length > 0) {
       const before = log.known?.size ?? 0
       const isMass = (listed.count === 0 && before >= 10) || (before >= 20 && missing.length * 2 > before)
       const fields = { cluster: cluster.name, resource, known: before, missing: missing.length }

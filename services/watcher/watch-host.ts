@@ -1,5 +1,5 @@
 import { type ResourceInfo, resourceToken } from '#libs/kube-model'
-import { watchedHost } from '#libs/translation'
+import { type HostKinds, watchedHost } from '#libs/translation'
 import { WatchedCluster } from './cluster.ts'
 import { watchHostKind, watchSharedKind } from './host-kind.ts'
 import { superviseCluster } from './supervise-cluster.ts'
@@ -31,14 +31,16 @@ export async function watchHost(parts: WatcherParts, owned: Ownership): Promise<
         owned: { ...owned, signal: together },
       })
       const kinds = [
-        ...reach.shared.map((kind) => ({
+        ...reach.of('shared').map((kind) => ({
           resource: resourceToken(kind),
           run: (together: AbortSignal) => watchSharedKind(parts, host(kind, together)),
         })),
-        ...reach.copies.map((kind) => ({
-          resource: resourceToken(kind),
-          run: (together: AbortSignal) => watchHostKind(parts, host(kind, together)),
-        })),
+        ...(['copies', 'reports'] as const).flatMap((whose) =>
+          reach.of(whose).map((kind) => ({
+            resource: resourceToken(kind),
+            run: (together: AbortSignal) => watchHostKind(parts, { ...host(kind, together), whose }),
+          })),
+        ),
       ]
       try {
         await superviseCluster({ parts, cluster, tenant: '', kinds, signal })
@@ -56,26 +58,23 @@ export async function watchHost(parts: WatcherParts, owned: Ownership): Promise<
  * tenant, the watch must still see its copies go.
  */
 class HostReach {
-  readonly #copies = new Map<string, ResourceInfo>()
-  readonly #shared = new Map<string, ResourceInfo>()
+  readonly #kinds = {
+    copies: new Map<string, ResourceInfo>(),
+    shared: new Map<string, ResourceInfo>(),
+    reports: new Map<string, ResourceInfo>(),
+  } as const satisfies Record<keyof HostKinds, Map<string, ResourceInfo>>
 
-  get copies(): ResourceInfo[] {
-    return [...this.#copies.values()]
+  of(whose: keyof HostKinds): ResourceInfo[] {
+    return [...this.#kinds[whose].values()]
   }
 
-  get shared(): ResourceInfo[] {
-    return [...this.#shared.values()]
+  widen(kinds: HostKinds): void {
+    for (const whose of WHOSE) for (const kind of kinds[whose]) this.#kinds[whose].set(resourceToken(kind), kind)
   }
 
-  widen({ copies, shared }: { copies: ResourceInfo[]; shared: ResourceInfo[] }): void {
-    for (const kind of copies) this.#copies.set(resourceToken(kind), kind)
-    for (const kind of shared) this.#shared.set(resourceToken(kind), kind)
-  }
-
-  lacks({ copies, shared }: { copies: ResourceInfo[]; shared: ResourceInfo[] }): boolean {
-    return (
-      copies.some((kind) => !this.#copies.has(resourceToken(kind))) ||
-      shared.some((kind) => !this.#shared.has(resourceToken(kind)))
-    )
+  lacks(kinds: HostKinds): boolean {
+    return WHOSE.some((whose) => kinds[whose].some((kind) => !this.#kinds[whose].has(resourceToken(kind))))
   }
 }
+
+const WHOSE = ['copies', 'shared', 'reports'] as const

@@ -16,8 +16,9 @@ export async function announce(call: Call<Extract<Write, { op: 'announce' }>>): 
   }
   const live = await call.client.get(call.resource, target, call.options)
   // The same news again, after a crash: it is told already.
-  if (live['lastTimestamp'] === body['lastTimestamp'] && live['message'] === body['message']) return done(live.metadata)
   const told = typeof live['count'] === 'number' ? live['count'] : 1
+  const isSameNews = live['lastTimestamp'] === body['lastTimestamp'] && live['message'] === body['message']
+  if (isSameNews && !(typeof body['count'] === 'number' && body['count'] > told)) return done(live.metadata)
   const patch: JsonObject = {
     count: typeof body['count'] === 'number' ? Math.max(body['count'], told) : told + 1,
     ...(typeof body['lastTimestamp'] === 'string' ? { lastTimestamp: body['lastTimestamp'] } : {}),

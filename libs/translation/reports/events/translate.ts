@@ -1,0 +1,97 @@
+import { sha256Hex } from '#libs/kernel'
+import type { JsonObject, KubeObject } from '#libs/kube-model'
+import { asName, asObject, presentFields, textOf } from '../../json.ts'
+import type { ReportInput, ReportSubject } from '../../kind.ts'
+import { tenantText } from '../../tenant-text.ts'
+
+/** As the API has it: longer messages are refused. */
+const MESSAGE_LIMIT = 1024
+const NAME_LIMIT = 200
+
+/** The host object that an Event is about. */
+export function subjectOf(event: KubeObject): ReportSubject | undefined {
+  const { kind, namespace, name, uid, apiVersion } = asObject(event.involvedObject) ?? {}
+  // What we tell tenants ourselves is on their own side; whoever sends it back must not make it echo.
+  if (asObject(event.source)?.component === 'causeway' || event.reportingComponent === 'causeway') return undefined
+  const named = asName(name)
+  const what = asName(kind)
+  if (named === undefined || what === undefined) return undefined
+  const known = asName(uid)
+  const version = textOf(apiVersion)
+  return {
+    kind: what,
+    ...(version === '' ? {} : { group: version.includes('/') ? (version.split('/')[0] ?? '') : '' }),
+    namespace: textOf(namespace),
+    name: named,
+    ...(known === undefined ? {} : { uid: known }),
+  }
+}
+
+/**
+ * The Event as the tenant reads it: about its own object, in its own names. Of one name and uid for as long as the
+ * host's has one, so that a repeat raises the count.
+ */
+export function eventForTenant(input: ReportInput): KubeObject {
+  const { report, original, copy, resource } = input
+  const { name: originalName = '', namespace = '' } = original.metadata
+  const about = asObject(report.involvedObject) ?? {}
+  const series = asObject(report.series)
+  const name = nameFor(report, copy.metadata.name ?? '', originalName)
+  const node = asName(asObject(copy.spec)?.nodeName)
+  return {
+    ...presentFields({
+      action: report.action,
+      reportingComponent: report.reportingComponent,
+      // Which of the host's machines says so is known to the tenant as far as its pod runs there.
+      reportingInstance: report.reportingInstance === node ? report.reportingInstance : undefined,
+      source: sourceFor(report, node),
+    }),
+    apiVersion: 'v1',
+    kind: 'Event',
+    metadata: { name, namespace },
+    involvedObject:
+      presentFields({
+        apiVersion: resource.group === '' ? resource.version : `${resource.group}/${resource.version}`,
+        kind: resource.kind,
+        namespace,
+        name: originalName,
+        uid: original.metadata.uid,
+        resourceVersion: original.metadata.resourceVersion,
+        fieldPath: asName(about.fieldPath),
+      }) ?? {},
+    type: asName(report.type) ?? 'Normal',
+    reason: textOf(report.reason),
+    message: tenantText(textOf(report.message), input).slice(0, MESSAGE_LIMIT),
+    firstTimestamp: seconds(report.firstTimestamp) ?? seconds(report.eventTime) ?? null,
+    lastTimestamp:
+      seconds(report.lastTimestamp) ??
+      seconds(series?.lastObservedTime) ??
+      seconds(report.eventTime) ??
+      seconds(report.firstTimestamp) ??
+      null,
+    count: count(report.count) ?? count(series?.count) ?? 1,
+  }
+}
+
+function nameFor(report: KubeObject, copyName: string, originalName: string): string {
+  const name = report.metadata.name ?? ''
+  const isUsual = copyName !== '' && name.startsWith(`${copyName}.`)
+  const suffix = isUsual ? name.slice(copyName.length + 1) : sha256Hex(name).slice(0, 16)
+  const stem = originalName.slice(0, NAME_LIMIT).replace(/[-.]+$/, '')
+  return `${stem}.${suffix}`
+}
+
+function sourceFor(report: KubeObject, node: string | undefined): JsonObject | undefined {
+  const { component, host } = asObject(report.source) ?? {}
+  const named = asName(component) ?? asName(report.reportingComponent)
+  return presentFields({ component: named, host: host !== undefined && host === node ? host : undefined })
+}
+
+/** Times of the older form of Events have no fractions. */
+function seconds(time: unknown): string | undefined {
+  return asName(time)?.replace(/\.\d+Z$/, 'Z')
+}
+
+function count(value: unknown): number | undefined {
+  return typeof value === 'number' && value > 0 ? value : undefined
+}
