@@ -10,7 +10,11 @@ export function failureState(error: unknown): { state: WatchState; message: stri
   return { state, message: errorMessage(error) }
 }
 
-/** The same for a watch that backs off, which gives its reason in words: `GET /api/v1/pods: 401 …`. */
+/**
+ * The same for a watch that backs off, which gives its reason in words: `GET /api/v1/pods: 401 …`. A cluster that does
+ * not serve a kind says 404 to its list: the definition of a custom resource may come any day.
+ */
 export function backOffState(message: string): { state: WatchState; message: string } {
+  if (/: 404 /.test(message)) return { state: 'absent', message }
   return { state: /: 40[13] /.test(message) ? 'unauthorized' : 'unreachable', message }
 }

@@ -55,9 +55,8 @@ export class KindWatch {
   #turn: Promise<unknown> = Promise.resolve()
   #lastVersion = ''
   #synced = false
-  /** Whether the cluster does not serve the kind, and whether that was told as a list without objects. */
-  #isAbsent = false
-  #isClosedEmpty = false
+  /** How often in a row the cluster said that it does not serve the kind. */
+  #absences = 0
 
   constructor(options: KindWatchOptions) {
     this.#options = options
@@ -170,13 +169,13 @@ export class KindWatch {
         const { state, message } = backOffState(event.message)
         metrics.error(scope.side, resourceToken(scope.resource))
         report(state, message)
-        this.#isAbsent = state === 'absent'
-        if (this.#isAbsent) this.#closeEmpty()
+        this.#absences = state === 'absent' ? this.#absences + 1 : 0
+        this.#closeAbsent()
         return
       }
       case 'listing':
         // One more look for a kind that the cluster does not serve is no news.
-        if (!this.#isAbsent) report('listing', '')
+        if (this.#absences === 0) report('listing', '')
         await this.#verify(signal)
         await this.settled(signal)
         await log.loadKnown(signal)
@@ -186,17 +185,19 @@ export class KindWatch {
       case 'watching':
         await this.#verify(signal)
         this.#synced = true
-        this.#isAbsent = false
+        this.#absences = 0
         report('synced', '')
         return
     }
   }
 
-  /** A kind that a tenant's cluster does not serve has no objects, as far as none were ever seen. */
-  #closeEmpty(): void {
+  /**
+   * A kind that a tenant's cluster does not serve has no objects, as far as none were ever seen. One answer alone may be
+   * that of a server that has just begun.
+   */
+  #closeAbsent(): void {
     const { log, scope, cluster, hooks } = this.#options
-    if (hooks !== undefined || scope.side === 'host' || this.#isClosedEmpty || log.known?.size !== 0) return
-    this.#isClosedEmpty = true
+    if (hooks !== undefined || scope.side === 'host' || this.#absences !== 2 || log.known?.size !== 0) return
     for (const { tenant, owner } of scope.owners()) {
       log.publishMarker({ tenant, owner, cluster: cluster.identity, resourceVersion: '0', count: 0 })
     }

@@ -9,6 +9,8 @@ test.each<[WatchState[], WatchState]>([
   [['synced', 'synced'], 'synced'],
   [['synced', 'listing'], 'listing'],
   [['listing', 'unreachable'], 'unreachable'],
+  [['absent', 'synced'], 'synced'],
+  [['absent'], 'absent'],
   [['unreachable', 'unauthorized'], 'unauthorized'],
   [['unauthorized', 'cluster-changed', 'synced'], 'cluster-changed'],
 ])('of %j the worst speaks for the whole: %s', (states, expected) => {
@@ -24,6 +26,12 @@ test.each([
 ])('%s is told as such, thrown or in words', (_, error, state) => {
   expect(failureState(error).state).toBe(state)
   expect(backOffState(error.message).state).toBe(state)
+})
+
+test('a kind that the API does not serve is absent, and nothing else is', () => {
+  const path = '/apis/gateway.networking.k8s.io/v1/gateways'
+  expect(backOffState(`GET ${path}: 404 404 page not found`).state).toBe('absent')
+  expect(backOffState(`GET ${path}: 403 no, not for 404 `).state).toBe('unauthorized')
 })
 
 test('leases that nobody holds are named', () => {

@@ -3,7 +3,7 @@ import type { Clock } from '#libs/kernel'
 import type { Logger } from '#libs/telemetry'
 
 /** How it stands with a watched API, or with one kind of it. */
-export type WatchState = 'listing' | 'synced' | 'unreachable' | 'unauthorized' | 'cluster-changed'
+export type WatchState = 'listing' | 'synced' | 'absent' | 'unreachable' | 'unauthorized' | 'cluster-changed'
 
 /** One kind of one tenant; `tenant` is empty for the host. */
 export type WatchStatus = { tenant: string; resource: string; state: WatchState; message: string }
@@ -15,7 +15,14 @@ export type StoredStatus = { state: WatchState; message: string; since: string }
 export const STATUS_BUCKET = 'causeway-status'
 
 /** The worst first: it speaks for the whole. */
-const SEVERITY: readonly WatchState[] = ['cluster-changed', 'unauthorized', 'unreachable', 'listing', 'synced']
+const SEVERITY: readonly WatchState[] = [
+  'cluster-changed',
+  'unauthorized',
+  'unreachable',
+  'listing',
+  'synced',
+  'absent',
+]
 
 /** Sums the kinds of one API up. */
 export function summarize(statuses: Iterable<WatchStatus>): { state: WatchState; message: string } {

@@ -1,6 +1,6 @@
 import { partitionOf } from '#libs/events'
 import { jsonEqual } from '#libs/kernel'
-import type { ResourceInfo } from '#libs/kube-model'
+import { type ResourceInfo, resourceToken } from '#libs/kube-model'
 import type { TenantEntry } from '#libs/runtime'
 import { defaultTenantConfig } from '#libs/sync-config'
 import { watchedVirtual } from '#libs/translation'
@@ -16,12 +16,17 @@ export async function watchPartition(parts: WatcherParts, partition: number, own
   const running = new Map<string, Running>()
   const failure = Promise.withResolvers<never>()
 
-  /** What its configuration lets cross decides what is watched. */
-  const kindsOf = (tenant: TenantEntry): ResourceInfo[] =>
-    watchedVirtual(directory.context(tenant.name)?.config ?? defaultTenantConfig())
-  const start = (tenant: TenantEntry, after: Promise<void>): void => {
+  /**
+   * What its configuration lets cross decides what is watched. It only grows while the process runs: where a kind is
+   * switched off, the watch must still see the tenant's copies of host objects go.
+   */
+  const kindsOf = (tenant: TenantEntry, former: readonly ResourceInfo[] = []): ResourceInfo[] => {
+    const wanted = watchedVirtual(directory.context(tenant.name)?.config ?? defaultTenantConfig())
+    return [...new Map([...former, ...wanted].map((kind) => [resourceToken(kind), kind])).values()]
+  }
+  const start = (tenant: TenantEntry, after: Promise<void>, former?: readonly ResourceInfo[]): void => {
     const stop = new AbortController()
-    const kinds = kindsOf(tenant)
+    const kinds = kindsOf(tenant, former)
     const signal = AbortSignal.any([owned.signal, stop.signal])
     // The former watch must have left its positions before the next one takes them up.
     const done = after.then(() => watchTenant(parts, { tenant, kinds }, { ...owned, signal }))
@@ -40,12 +45,12 @@ export async function watchPartition(parts: WatcherParts, partition: number, own
     const isSame =
       former?.tenant.uid === tenant.uid &&
       former.tenant.kubeconfig === tenant.kubeconfig &&
-      jsonEqual(former.kinds, kindsOf(tenant))
+      jsonEqual(former.kinds, kindsOf(tenant, former.kinds))
     if (type !== 'removed' && isSame) return
     const stopped = stopTenant(tenant.name)
     if (type === 'removed')
       void stopped.then(() => running.has(tenant.name) || board.remove(tenant.name, { gone: true }))
-    else start(tenant, stopped)
+    else start(tenant, stopped, former?.tenant.uid === tenant.uid ? former.kinds : [])
   })
   try {
     for (const tenant of directory.tenants())

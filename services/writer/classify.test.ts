@@ -172,3 +172,12 @@ function errorOf(status: KubeStatus): KubeApiError {
     details: status.details,
   })
 }
+
+test('a custom resource without its definition is missing, and no sign of a server that is down', () => {
+  const answer = (path: string) =>
+    new KubeApiError(`POST ${path}: 404 404 page not found`, { statusCode: 404, reason: '' })
+  const gateways = answer('https://h:6443/apis/gateway.networking.k8s.io/v1/namespaces/x/gateways')
+  expect(classify(gateways, { op: 'create' })).toMatchObject({ result: 'parked', reason: 'Unsupported' })
+  for (const path of ['/api/v1/namespaces/x/pods', '/apis/networking.k8s.io/v1/namespaces/x/ingresses'])
+    expect(classify(answer(path), { op: 'create' })).toMatchObject({ result: 'retry', isUp: false })
+})

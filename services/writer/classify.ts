@@ -5,6 +5,20 @@ import { type Attempt, type TryAgain, conflict, parked } from './result.ts'
 
 const QUOTA = /exceeded quota: |failed quota: /
 const ADMISSION = /admission webhook .* denied|ValidatingAdmissionPolicy .* denied|violates PodSecurity/s
+/** What an API server says to a path of a group that it does not serve. */
+const NOT_SERVED = /^\S+ \S*?\/apis\/([^/\s]+)\/\S*: 404 404 page not found\s*$/
+/** Groups that every API server serves. */
+const BUILT_IN = new Set([
+  'apps',
+  'batch',
+  'coordination.k8s.io',
+  'discovery.k8s.io',
+  'networking.k8s.io',
+  'node.k8s.io',
+  'policy',
+  'scheduling.k8s.io',
+  'storage.k8s.io',
+])
 const RBAC = /User ".*" cannot \S+ (resource|path) /
 
 /**
@@ -65,6 +79,9 @@ function forbiddenBy(error: KubeApiError, message: string) {
 
 function missing(error: KubeApiError, write: Pick<Write, 'op'>): Attempt {
   const message = saidBy(error)
+  // A custom resource without its definition: one kind is missing, the server is not.
+  const group = NOT_SERVED.exec(error.message)?.[1]
+  if (group !== undefined && !BUILT_IN.has(group)) return parked('Unsupported', 'the API does not serve this kind')
   // A proxy's 404, or one of another program at the address.
   if (error.reason !== 'NotFound') return { ...retry(error, 'failed'), isUp: false }
   if (error.details?.kind === 'namespaces' && write.op !== 'patch') return parked('NamespaceMissing', message)
