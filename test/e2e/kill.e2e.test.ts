@@ -24,8 +24,11 @@ afterAll(async () => {
 })
 
 async function end(up: Installation | undefined): Promise<void> {
-  if (up !== undefined && givenClusters() !== undefined) await sides.clean()
-  await up?.dispose()
+  try {
+    if (up !== undefined && givenClusters() !== undefined) await sides.clean()
+  } finally {
+    await up?.dispose()
+  }
 }
 
 /** What became of the pods; all lists are empty when all is well. */

@@ -56,10 +56,13 @@ async function openOn(clusters: Clusters, options: { separate: boolean }): Promi
     up,
     ...view,
     close: async () => {
-      await view.clean()
-      await view.close()
-      await up.dispose()
-      await clusters.stop()
+      try {
+        await view.clean()
+      } finally {
+        await view.close()
+        await up.dispose()
+        await clusters.stop()
+      }
     },
   }
 }
