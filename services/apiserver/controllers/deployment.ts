@@ -80,7 +80,8 @@ export function rolloutBounds(deployment: Deployment): { maxSurge: number; maxUn
   return { maxSurge: surge, maxUnavailable: Math.min(unavailable, wanted) }
 }
 
-function resolveCount(value: number | string, of: number, round: (value: number) => number): number {
+/** A number, or a percentage of `of`. */
+export function resolveCount(value: number | string, of: number, round: (value: number) => number): number {
   if (typeof value === 'number') return value
   const percent = Number.parseInt(value, 10)
   return value.endsWith('%') ? round((percent * of) / 100) : percent

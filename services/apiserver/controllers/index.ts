@@ -1,7 +1,9 @@
 import type { Clock } from '#libs/kernel'
 import type { ClusterApi } from '../cluster-api.ts'
 import type { Controller, ControllerContext, ControllerLog, ServedResources } from './controller-context.ts'
+import { startDaemonSetController } from './daemon-set-controller.ts'
 import { startDeploymentController } from './deployment-controller.ts'
+import { startDisruptionController } from './disruption-controller.ts'
 import { startEndpointsController } from './endpoints-controller.ts'
 import { startGarbageCollector } from './garbage-collector.ts'
 import { createInformers } from './informer.ts'
@@ -11,6 +13,7 @@ import { createObjectGraph } from './object-graph.ts'
 import { startQuotaController } from './quota-controller.ts'
 import { startReplicaSetController } from './replica-set-controller.ts'
 import { startServiceAccountController } from './service-account-controller.ts'
+import { startStatefulSetController } from './stateful-set-controller.ts'
 import { startVolumeProtectionController } from './volume-protection-controller.ts'
 
 export type { ControllerLog } from './controller-context.ts'
@@ -38,10 +41,13 @@ export function startControllers(api: ClusterApi, options: ControllersOptions): 
     startGarbageCollector(context, graph),
     startReplicaSetController(context),
     startDeploymentController(context),
+    startStatefulSetController(context),
+    startDaemonSetController(context),
     startJobController(context),
     startEndpointsController(context),
     startVolumeProtectionController(context),
     startQuotaController(context, graph),
+    startDisruptionController(context),
   ]
   return {
     close: () => {

@@ -6,6 +6,7 @@ import type { Cluster } from './cluster.ts'
 import { timestamp } from './cluster.ts'
 import type { DeleteRequest } from './delete.ts'
 import { deleteObject } from './delete.ts'
+import { bookEviction } from './eviction.ts'
 import { requireObject, uidConflict } from './update.ts'
 import type { ObjectTarget } from './update.ts'
 import type { WriteOptions } from './write-options.ts'
@@ -74,8 +75,7 @@ const bindingConflict = (name: string, problem: string): ApiError =>
   ApiError.conflict({ group: '', plural: 'pods/binding' }, name, problem)
 
 /**
- * Deletes a pod on behalf of `pods/eviction`; a pod that has a node is told why. Disruption budgets are not counted
- * here.
+ * Deletes a pod on behalf of `pods/eviction`, as far as disruption budgets allow it; a pod that has a node is told why.
  * @throws ApiError
  */
 export function evictPod(cluster: Cluster, pod: PodName, request: DeleteRequest): void {
@@ -84,6 +84,7 @@ export function evictPod(cluster: Cluster, pod: PodName, request: DeleteRequest)
   const { nodeName } = (object['spec'] ?? {}) as PodSpec
   const { deletionTimestamp, uid } = object.metadata
   const isMeant = request.uid === undefined || request.uid === uid
+  if (isMeant) bookEviction(cluster, object, request.dryRun === true)
   if (nodeName && deletionTimestamp === undefined && request.dryRun !== true && isMeant) {
     setCondition(cluster, target, {
       type: 'DisruptionTarget',

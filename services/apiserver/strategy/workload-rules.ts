@@ -5,7 +5,7 @@ import type { FieldProblem } from '../api-error.ts'
 import { matchesLabelSelector } from '../selectors/label-selector.ts'
 import type { Labels } from '../selectors/label-selector.ts'
 import { asNumber, asObject, asString, at, ensureObject, isObject } from '../schema/json-shape.ts'
-import { sameContent, specOf } from './create-strategy.ts'
+import { specOf } from './create-strategy.ts'
 import { forbidden, immutable, invalid, notSupported, required } from './field-problem.ts'
 import type { KindRules } from './strategy.ts'
 import { validatePodSpec } from './validate-pod-spec.ts'
@@ -187,5 +187,6 @@ export const CRON_JOB_RULES: KindRules = {
 }
 
 export const CONTROLLER_REVISION_RULES: KindRules = {
-  validateUpdate: (next, previous) => (sameContent(next, previous) ? [] : [immutable('data', next['data'] ?? null)]),
+  validateUpdate: (next, previous) =>
+    jsonEqual(next['data'], previous['data']) ? [] : [immutable('data', next['data'] ?? null)],
 }

@@ -10,6 +10,7 @@ import { bindPod } from '../../registry/pods.ts'
 import { ServiceNetwork } from '../../registry/service-network.ts'
 import { ClusterStore } from '../../storage/store.ts'
 import { ServiceAccountTokens } from '../../tokens/service-account-tokens.ts'
+import { nodeOf } from '../daemon-set.ts'
 import { startControllers } from '../index.ts'
 
 export type TestCluster = ClusterApi & {
@@ -78,7 +79,7 @@ export function runPods(api: TestCluster): void {
     if (pod.metadata.deletionTimestamp !== undefined) {
       api.delete('pods', namespace, name, { gracePeriodSeconds: 0 })
     } else if (!isRunning(pod)) {
-      api.bind(pod, 'node-1')
+      api.bind(pod, nodeOf(pod) || 'node-1')
       const bound = api.get('pods', namespace, name)
       const ready = { type: 'Ready', status: 'True', lastTransitionTime: '2025-01-01T00:00:00Z' }
       const podIP = `10.0.${String(addresses >> 8)}.${String(addresses++ & 255)}`
