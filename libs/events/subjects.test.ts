@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { parseSubject, partitionFilters, resourceFilter, subjectFor, tenantFilter } from './subjects.ts'
+import { fleetFilter, parseSubject, partitionFilters, resourceFilter, subjectFor, tenantFilter } from './subjects.ts'
 
 const key = { tenant: 'team-a', side: 'virtual', resource: 'pods', namespace: 'default', name: 'web' } as const
 
@@ -52,4 +52,18 @@ test('filters match what they are for', () => {
   expect(partitionFilters('intent', 3)).toEqual(['intent.3.>'])
   expect(tenantFilter('outcome', 3, 'team-a')).toBe('outcome.3.team-a.>')
   expect(resourceFilter('all', { tenant: '', side: 'host', resource: 'nodes' })).toBe('change.all._.host.nodes.>')
+})
+
+test('a filter for the fleet names a kind of a group in one token, as subjects do', () => {
+  const ref = {
+    tenant: 'team-a',
+    side: 'host',
+    resource: 'ingresses.networking.k8s.io',
+    namespace: '',
+    name: '_synced',
+  }
+  const subject = subjectFor('change', 3, { ...ref, side: 'host' })
+  expect(subject.split('.').slice(4).join('.')).toBe(
+    fleetFilter(ref.resource, '_._synced').slice('change.*.*.host.'.length),
+  )
 })

@@ -71,6 +71,14 @@ export function resourceFilter(partition: Partition, key: Pick<ObjectKey, 'tenan
   return `change.${partition}.${tenant}.${key.side}.${encodeToken(key.resource)}.>`
 }
 
+/**
+ * A filter that matches all changes of one resource on the host, of every tenant and of none.
+ * @param name the end of the subject: namespace and name. @default all
+ */
+export function fleetFilter(resource: string, name = '>'): string {
+  return `change.*.*.host.${encodeToken(resource)}.${name}`
+}
+
 function isRecordType(token: string | undefined): token is RecordType {
   return token === 'change' || token === 'intent' || token === 'outcome'
 }

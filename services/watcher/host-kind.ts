@@ -1,4 +1,4 @@
-import { ALL_PARTITIONS, MARKER_NAME, partitionOf, resourceFilter } from '#libs/events'
+import { ALL_PARTITIONS, MARKER_NAME, fleetFilter, partitionOf, resourceFilter } from '#libs/events'
 import { type ResourceInfo, resourceToken } from '#libs/kube-model'
 import { LABELS } from '#libs/translation'
 import { attribute } from './attribution.ts'
@@ -93,7 +93,7 @@ export async function watchHostKind(
     },
     hooks: { begun: () => tenants.beginList(), closed: (listed) => tenants.closeList(listed) },
   })
-  const markers = `change.*.*.host.${resource}._.${MARKER_NAME}`
+  const markers = fleetFilter(resource, `_.${MARKER_NAME}`)
   for (const [name, uid] of await log.readMarkers(markers, owned.signal)) tenants.recall({ name, uid })
   const unsubscribe = parts.directory.subscribe(({ type, tenant }) => {
     if (type === 'removed') log.known?.forgetTenant(tenant.name)
@@ -128,7 +128,7 @@ function fleetScope(parts: WatcherParts, kind: ResourceInfo): Omit<KindScope, 'a
     side: 'host',
     resource: kind,
     positionKey: `watcher.host.${resource}`,
-    knownFilter: `change.*.*.host.${resource}.>`,
+    knownFilter: fleetFilter(resource),
     partitionOf: (tenant) => partitionOf(tenant, parts.partitions),
     owners: () => parts.directory.tenants().map(({ name, uid }) => ({ tenant: name, owner: uid })),
   }

@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openKv } from '#libs/bus'
-import { RESOURCES } from '#libs/kube-model'
+import { RESOURCES, type ResourceInfo, resourceToken } from '#libs/kube-model'
 import type { KubeClient } from '#libs/kube'
+import { defaultTenantConfig } from '#libs/sync-config'
+import { watchedHost, watchedVirtual } from '#libs/translation'
 import { type StoredMessage, type WatcherFixture, startFixture } from './watcher-fixture.ts'
 
 const { pods, configmaps, secrets, namespaces, nodes } = RESOURCES
@@ -36,29 +38,28 @@ const of = async (name: string) => (await fixture.changes()).filter((change) => 
 const makeNamespace = (client: KubeClient, name: string) =>
   client.create(namespaces, {}, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
 
+/** The markers that close a list of each kind: of the host's own objects, and of what is the tenant's on both sides. */
+const { copies, shared, reports } = watchedHost([])
+const marker = (owner: string, kinds: ResourceInfo[]) =>
+  kinds.map((kind) => `SYNCED ${owner}/${resourceToken(kind)}//_synced`)
+const sharedMarkers = marker('/host', shared)
+const tenantMarkers = [
+  ...marker('team-a/host', [...copies, ...reports]),
+  ...marker('team-a/virtual', watchedVirtual(defaultTenantConfig())),
+]
+const markersThere = async () =>
+  (await fixture.changes()).flatMap((change) => (change.type === 'SYNCED' ? [summary(change)] : [])).toSorted()
+
 test('what is there is published with a marker behind it, then every change', async () => {
   await fixture.register('team-a')
   await virtual.create(configmaps, { namespace: 'default' }, configmap('before'))
   const { role } = await fixture.watcher()
   await expect.poll(() => role.notReady(), { timeout: 15_000 }).toEqual([])
   await expect.poll(() => of('before')).toEqual(['ADDED team-a/virtual/configmaps/default/before'])
-  const markers = (await fixture.changes()).filter((change) => change.type === 'SYNCED').map(summary)
-  expect(markers.toSorted()).toEqual([
-    'SYNCED /host/nodes//_synced',
-    'SYNCED team-a/host/configmaps//_synced',
-    'SYNCED team-a/host/pods//_synced',
-    'SYNCED team-a/host/secrets//_synced',
-    'SYNCED team-a/host/services//_synced',
-    'SYNCED team-a/virtual/configmaps//_synced',
-    'SYNCED team-a/virtual/namespaces//_synced',
-    'SYNCED team-a/virtual/nodes//_synced',
-    'SYNCED team-a/virtual/pods//_synced',
-    'SYNCED team-a/virtual/secrets//_synced',
-    'SYNCED team-a/virtual/services//_synced',
-  ])
+  await expect.poll(markersThere).toEqual([...sharedMarkers, ...tenantMarkers].toSorted())
   const all = await fixture.changes()
-  const marker = all.findIndex((change) => summary(change) === 'SYNCED team-a/virtual/configmaps//_synced')
-  expect(all.findIndex((change) => change.key.name === 'before')).toBeLessThan(marker)
+  const closed = all.findIndex((change) => summary(change) === 'SYNCED team-a/virtual/configmaps//_synced')
+  expect(all.findIndex((change) => change.key.name === 'before')).toBeLessThan(closed)
 
   const made = await virtual.create(configmaps, { namespace: 'default' }, configmap('web'))
   const web = { namespace: 'default', name: 'web' }
@@ -100,6 +101,7 @@ test('what happened while no watcher ran is published by the next, and nothing t
   await expect.poll(() => first.role.notReady(), { timeout: 15_000 }).toEqual([])
   const gone = await virtual.create(configmaps, { namespace: 'default' }, configmap('gone'))
   await expect.poll(() => of('gone')).toHaveLength(1)
+  await expect.poll(async () => (await markersThere()).length).toBe(sharedMarkers.length + tenantMarkers.length)
   await first.close()
   const before = (await fixture.changes()).length
 
@@ -189,7 +191,7 @@ test('a process killed between publish and position repeats itself without a dou
   await fixture.register('team-a')
   const first = fixture.watcherProcess('w1')
   const markers = async () => (await fixture.changes()).filter((change) => change.type === 'SYNCED').length
-  await expect.poll(markers, { timeout: 20_000 }).toBe(11)
+  await expect.poll(markers, { timeout: 20_000 }).toBe(sharedMarkers.length + tenantMarkers.length)
   const make = async (from: number) => {
     const numbers = Array.from({ length: 100 }, (_, index) => from + index)
     await Promise.all(numbers.map((n) => virtual.create(configmaps, { namespace: 'default' }, configmap(`cm-${n}`))))
@@ -249,6 +251,6 @@ test('a tenant that is registered anew is published anew, both sides', async () 
     await expect.poll(() => of('mine'), { timeout: 15_000 }).toHaveLength(before + 1)
     const markers = async () =>
       (await fixture.changes()).filter(({ type, text }) => type === 'SYNCED' && text.includes(`"owner":"${uid}"`))
-    await expect.poll(async () => (await markers()).length, { timeout: 15_000 }).toBe(10)
+    await expect.poll(async () => (await markers()).length, { timeout: 15_000 }).toBe(tenantMarkers.length)
   }
 })
