@@ -74,7 +74,7 @@ function sameMetadata(a: KubeObject, b: KubeObject): boolean {
 const IDENTITY = new Set(['apiVersion', 'kind', 'metadata', 'status'])
 
 /** Whether everything but metadata and status is the same. */
-function sameContent(a: KubeObject, b: KubeObject): boolean {
+export function sameContent(a: KubeObject, b: KubeObject): boolean {
   const names = new Set([...Object.keys(a), ...Object.keys(b)])
   for (const name of names) if (!IDENTITY.has(name) && !jsonEqual(a[name], b[name])) return false
   return true
