@@ -20,7 +20,7 @@ export function reconcilePod(input: PairInput): PairWrite[] {
   const toBind = terminating || boundTo !== undefined ? undefined : node
   const writes = terminating ? [] : metadataAndSpec(input, { isBeingBound: toBind !== undefined })
   if (toBind !== undefined) writes.push(bind(virtual, toBind))
-  const status = statusBack(virtual, host)
+  const status = statusBack(input)
   if (status !== undefined) {
     writes.push(
       patchVirtual(
@@ -67,11 +67,13 @@ function metadataAndSpec(input: PairInput, { isBeingBound }: { isBeingBound: boo
   // Binding makes an API server put labels of the node on the pod. The tenant's does that as well: what it leaves out is
   // seen, and written, once the pod is bound.
   const toVirtual = isBeingBound ? undefined : metadataPatch(changes.virtual)
+  if (toVirtual !== undefined) {
+    const after = { ...changes.baseAfterVirtual, ...specBaseBefore(input) }
+    return [patchVirtual(virtual, { metadata: toVirtual }, { rule: 'fieldsBack', base: after })]
+  }
+  // Last, since the host may refuse it for long, and nothing else is to wait for that.
   const resize = resizeWrite(input)
-  if (resize !== undefined) return [resize]
-  if (toVirtual === undefined) return []
-  const after = { ...changes.baseAfterVirtual, ...specBaseBefore(input) }
-  return [patchVirtual(virtual, { metadata: toVirtual }, { rule: 'fieldsBack', base: after })]
+  return resize === undefined ? [] : [resize]
 }
 
 /** What a base holds of the spec while a resize has not crossed yet. */

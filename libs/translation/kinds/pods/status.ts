@@ -1,7 +1,12 @@
 import { cloneJson, jsonEqual } from '#libs/kernel'
 import type { Json, JsonObject, KubeObject } from '#libs/kube-model'
 import { asName, asObject, objectsIn, textOf } from '../../json.ts'
+import type { PairInput } from '../../kind.ts'
+import { tenantText } from '../../tenant-text.ts'
 import { CONTAINER_LISTS, specOf, statusOf } from './fields.ts'
+import { podReferences } from './references.ts'
+
+type StatusInput = Pick<PairInput, 'virtual' | 'host' | 'tenant'>
 
 const STATUS_LISTS = ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses'] as const
 
@@ -9,15 +14,17 @@ const STATUS_LISTS = ['initContainerStatuses', 'containerStatuses', 'ephemeralCo
  * The status that the tenant's pod is to have: the copy's, with what belongs to the tenant kept. `undefined` when the
  * tenant's pod has it already, or when the copy has none to give.
  */
-export function statusBack(virtual: KubeObject, host: KubeObject): JsonObject | undefined {
+export function statusBack(input: StatusInput): JsonObject | undefined {
+  const { virtual, host } = input
   const current = statusOf(virtual)
   if (statusOf(host).phase === undefined || unterminates(current, statusOf(host))) return undefined
-  const desired = desiredStatus(virtual, host)
+  const desired = desiredStatus(input)
   const seen = assumeBound(current, host)
   return jsonEqual(comparable(desired), comparable(seen)) ? undefined : desired
 }
 
-function desiredStatus(virtual: KubeObject, host: KubeObject): JsonObject {
+function desiredStatus(input: StatusInput): JsonObject {
+  const { virtual, host } = input
   const current = statusOf(virtual)
   const desired = cloneJson(statusOf(host))
   delete desired.qosClass
@@ -30,7 +37,7 @@ function desiredStatus(virtual: KubeObject, host: KubeObject): JsonObject {
   for (const list of STATUS_LISTS) dropInjected(desired, list, virtual)
   const conditions = mergeConditions(virtual, host, desired)
   if (conditions.length > 0) desired.conditions = conditions
-  return withoutHostNames(desired, virtual, host)
+  return withoutHostNames(desired, input)
 }
 
 /** The copy's conditions; those of the tenant's readiness gates are the tenant's own. */
@@ -69,21 +76,21 @@ function dropInjected(status: JsonObject, list: (typeof STATUS_LISTS)[number], v
   if (status[list] === undefined) return
   const spec = specOf(virtual)
   const names = new Set(CONTAINER_LISTS.flatMap((containers) => objectsIn(spec[containers])).map(({ name }) => name))
-  status[list] = objectsIn(status[list]).filter((container) => names.has(container.name ?? null))
+  const own = objectsIn(status[list]).filter((container) => names.has(container.name ?? null))
+  // APIs keep no empty lists: one would never compare as equal.
+  if (own.length > 0) status[list] = own
+  else delete status[list]
 }
 
-/** Messages of the kubelet name the pod as `<name>_<namespace>(<uid>)`: the tenant reads its own. */
-function withoutHostNames(status: JsonObject, virtual: KubeObject, host: KubeObject): JsonObject {
-  const nameOf = ({ metadata }: KubeObject): string =>
-    `${metadata.name ?? ''}_${metadata.namespace ?? ''}(${metadata.uid ?? ''})`
-  const theirs = nameOf(host)
-  const ours = nameOf(virtual)
-  const rewrite = (value: Json): Json => {
-    if (typeof value === 'string') return value.includes(theirs) ? value.replaceAll(theirs, () => ours) : value
-    if (Array.isArray(value)) return value.map(rewrite)
+/** Messages name the pod and what it uses as the host has them: the tenant reads its own names. */
+function withoutHostNames(status: JsonObject, { virtual, host, tenant }: StatusInput): JsonObject {
+  const about = { tenant, original: virtual, copy: host, references: podReferences({ virtual }) }
+  const rewrite = (value: Json, key = ''): Json => {
+    if (typeof value === 'string') return key === 'message' ? tenantText(value, about) : value
+    if (Array.isArray(value)) return value.map((item) => rewrite(item))
     const object = asObject(value)
     if (object === undefined) return value
-    return Object.fromEntries(Object.entries(object).map(([key, field]) => [key, rewrite(field)]))
+    return Object.fromEntries(Object.entries(object).map(([field, inner]) => [field, rewrite(inner, field)]))
   }
   return rewrite(status) as JsonObject
 }
