@@ -144,7 +144,7 @@ test('an empty list deletes nothing while reads fail, or while another cluster a
   const watcher = await fixture.watcher('w3')
   await expect
     .poll(() => watcher.role.statuses().filter(({ state }) => state === 'cluster-changed').length, { timeout: 15_000 })
-    .toBe(6)
+    .toBe(watchedVirtual(defaultTenantConfig()).length)
   await watcher.close()
   expect(await count('DELETED')).toBe(0)
   Object.defineProperty(cluster, 'listed', { value: [], writable: true, configurable: true })
@@ -172,7 +172,9 @@ test('what live reads do not find in the same cluster is published as deleted, o
 test('an API that refuses us is told as such and keeps nobody from being ready', async () => {
   cluster.identity = statusReply(401)
   const { role, context } = await fixture.watcher()
-  await expect.poll(() => role.statuses().filter(({ state }) => state === 'unauthorized').length).toBe(6)
+  await expect
+    .poll(() => role.statuses().filter(({ state }) => state === 'unauthorized').length)
+    .toBe(watchedVirtual(defaultTenantConfig()).length)
   await expect.poll(() => role.notReady(), { timeout: 15_000 }).toEqual([])
   const statuses = await openKv(context.bus, { bucket: 'causeway-status' })
   await expect
