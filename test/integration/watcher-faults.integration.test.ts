@@ -13,6 +13,8 @@ import {
   statusReply,
   streamReply,
 } from '#libs/kube/testing'
+import { defaultTenantConfig } from '#libs/sync-config'
+import { watchedVirtual } from '#libs/translation'
 import { type WatcherFixture, startFixture } from './watcher-fixture.ts'
 
 /** What the scripted cluster answers; the tests change it. */
