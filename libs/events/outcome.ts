@@ -37,6 +37,7 @@ export const REASONS = [
   'AdmissionDenied',
   'PolicyRejected',
   'UnknownClass',
+  'ReferenceNotPermitted',
   'WaitingForDNS',
   'TokenRefused',
   'Forbidden',

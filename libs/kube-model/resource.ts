@@ -80,6 +80,20 @@ export const RESOURCES = {
     'GatewayClass',
     false,
   ),
+  'gateways.gateway.networking.k8s.io': grouped('gateway.networking.k8s.io/v1', 'gateways', 'Gateway'),
+  'httproutes.gateway.networking.k8s.io': grouped('gateway.networking.k8s.io/v1', 'httproutes', 'HTTPRoute'),
+  'grpcroutes.gateway.networking.k8s.io': grouped('gateway.networking.k8s.io/v1', 'grpcroutes', 'GRPCRoute'),
+  'tlsroutes.gateway.networking.k8s.io': grouped('gateway.networking.k8s.io/v1', 'tlsroutes', 'TLSRoute'),
+  'backendtlspolicies.gateway.networking.k8s.io': grouped(
+    'gateway.networking.k8s.io/v1',
+    'backendtlspolicies',
+    'BackendTLSPolicy',
+  ),
+  'referencegrants.gateway.networking.k8s.io': grouped(
+    'gateway.networking.k8s.io/v1beta1',
+    'referencegrants',
+    'ReferenceGrant',
+  ),
   'leases.coordination.k8s.io': grouped('coordination.k8s.io/v1', 'leases', 'Lease'),
 } as const satisfies Record<string, ResourceInfo>
 

@@ -144,8 +144,8 @@ function informed(projection: Projection, tenant: string, ref: ObjectRef): Decis
 /** Objects that refer to this one and depend on how it is. */
 function followingUsers(projection: Projection, tenant: string, ref: ObjectRef): DecisionKey[] {
   if (kindsFollowing(ref.resource).length === 0) return []
-  return projection.references
-    .usersOf(tenant, ref)
+  return [ref, { ...ref, name: '' }]
+    .flatMap((target) => projection.references.usersOf(tenant, target))
     .filter((user) => followsReference(user.resource, ref.resource))
     .map((user) => ({ tenant, ref: user }))
 }

@@ -75,7 +75,12 @@ export type Kind = {
   refersTo?: readonly string[]
   /** Resources of references that are decided about again with each change of an object of this kind, on either side. @default none */
   informs?: readonly string[]
-  /** Resources of references with each change of which, on either side, the object is decided about again. @default none */
+  /** Further kinds of the tenant that decisions look at, whether or not those cross themselves. @default none */
+  reads?: readonly ResourceInfo[]
+  /**
+   * Resources of references with each change of which, on either side, the object is decided about again. A reference
+   * with an empty name stands for all objects of its namespace. @default none
+   */
   followsReferences?: readonly string[]
   /**
    * Whether an object of this kind does not cross, such as `default/kubernetes`. `unknown` while that cannot be told:

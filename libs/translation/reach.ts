@@ -9,7 +9,8 @@ const ALWAYS_READ: readonly ResourceInfo[] = [RESOURCES.namespaces]
 /** What must be watched in a tenant's cluster, given what of it crosses. */
 export function watchedVirtual(config: TenantConfig): ResourceInfo[] {
   const wanted = [...Object.values(MIRRORS), ...Object.values(KINDS)].filter((kind) => kind.isEnabled(config))
-  return [...ALWAYS_READ, ...wanted.map(({ resource }) => resource)]
+  const read = wanted.flatMap((kind) => [kind.resource, ...('reads' in kind ? kind.reads : [])])
+  return [...new Set([...ALWAYS_READ, ...read])]
 }
 
 /** Kinds of the host by whose objects are whose. */

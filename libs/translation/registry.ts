@@ -6,6 +6,12 @@ import { configMaps } from './kinds/configmaps/configmaps.ts'
 import { endpoints } from './kinds/endpoints/endpoints.ts'
 import { endpointSlices } from './kinds/endpointslices.discovery.k8s.io/endpoint-slices.ts'
 import { persistentVolumeClaims } from './kinds/persistentvolumeclaims/persistentvolumeclaims.ts'
+import { backendTLSPolicies } from './kinds/backendtlspolicies.gateway.networking.k8s.io/backend-tls-policies.ts'
+import { gateways } from './kinds/gateways.gateway.networking.k8s.io/gateways.ts'
+import { grpcRoutes } from './kinds/grpcroutes.gateway.networking.k8s.io/grpc-routes.ts'
+import { httpRoutes } from './kinds/httproutes.gateway.networking.k8s.io/http-routes.ts'
+import { referenceGrants } from './kinds/referencegrants.gateway.networking.k8s.io/reference-grants.ts'
+import { tlsRoutes } from './kinds/tlsroutes.gateway.networking.k8s.io/tls-routes.ts'
 import { ingresses } from './kinds/ingresses.networking.k8s.io/ingresses.ts'
 import { networkPolicies } from './kinds/networkpolicies.networking.k8s.io/network-policies.ts'
 import { podDisruptionBudgets } from './kinds/poddisruptionbudgets.policy/pod-disruption-budgets.ts'
@@ -37,6 +43,12 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   endpoints,
   'endpointslices.discovery.k8s.io': endpointSlices,
   'ingresses.networking.k8s.io': ingresses,
+  'referencegrants.gateway.networking.k8s.io': referenceGrants,
+  'gateways.gateway.networking.k8s.io': gateways,
+  'httproutes.gateway.networking.k8s.io': httpRoutes,
+  'grpcroutes.gateway.networking.k8s.io': grpcRoutes,
+  'tlsroutes.gateway.networking.k8s.io': tlsRoutes,
+  'backendtlspolicies.gateway.networking.k8s.io': backendTLSPolicies,
   'networkpolicies.networking.k8s.io': networkPolicies,
   'poddisruptionbudgets.policy': podDisruptionBudgets,
   serviceaccounts: serviceAccounts,

@@ -17,6 +17,7 @@ const TENANT_TEXT: Record<Reason | 'Synced', { reason: string; text: string; sho
   AdmissionDenied: { reason: 'SyncFailed', text: 'a policy of the host refuses it', showAnswer: true },
   PolicyRejected: { reason: 'SyncFailed', text: 'the policy of this cluster does not let it run', showAnswer: true },
   UnknownClass: { reason: 'SyncFailed', text: 'it names a class that there is not', showAnswer: true },
+  ReferenceNotPermitted: { reason: 'SyncFailed', text: 'it refers to what it may not', showAnswer: true },
   WaitingForDNS: { reason: 'SyncWaiting', text: 'the DNS of this cluster has no address on the host yet' },
   TokenRefused: { reason: 'SyncFailed', text: 'this cluster’s API gives it no token', showAnswer: true },
   Forbidden: { reason: 'SyncFailed', text: 'Causeway is not allowed to write it; ask the operator' },

@@ -26,7 +26,10 @@ export type Content =
   | { kind: 'reject'; reason: Reason; message: string }
 
 export type OwnedKindOptions = Partial<
-  Pick<Kind, 'references' | 'requiredReferences' | 'excluded' | 'refersTo' | 'followsReferences' | 'isDerived'>
+  Pick<
+    Kind,
+    'references' | 'reads' | 'requiredReferences' | 'excluded' | 'refersTo' | 'followsReferences' | 'isDerived'
+  >
 > & {
   resource: ResourceInfo
   version: number
@@ -52,7 +55,7 @@ export type OwnedKindOptions = Partial<
  * status comes back. What the host's API fills in on the copy stays there.
  */
 export function ownedKind(options: OwnedKindOptions): Kind {
-  const { resource, version, refersTo, followsReferences } = options
+  const { resource, version, reads, refersTo, followsReferences } = options
   const virtualWrites: WriteName[] = options.status === undefined ? ['patch'] : ['patch', 'patch/status']
   return {
     resource,
@@ -61,6 +64,7 @@ export function ownedKind(options: OwnedKindOptions): Kind {
     virtualWrites,
     lifecycle: 'plain',
     onlyWhileUsed: false,
+    ...(reads === undefined ? {} : { reads }),
     ...(refersTo === undefined ? {} : { refersTo }),
     ...(followsReferences === undefined ? {} : { followsReferences }),
     ...(options.isDerived === undefined ? {} : { isDerived: (input) => options.isDerived?.(input) ?? false }),
