@@ -12,10 +12,14 @@ const REPLAYER = join(import.meta.dirname, '../../../shared/tools/kube-contract.
 const KNOWN_GAPS = join(import.meta.dirname, '../fixtures/kube-contract-known-gaps.txt')
 
 const TOPICS = [
+  'apply',
+  'auth',
+  'controllers',
   'crd',
   'crud',
   'delete',
   'discovery',
+  'kinds',
   'list',
   'names',
   'namespaces',

@@ -6,6 +6,9 @@ import { createWorkQueue } from './work-queue.ts'
 const CLAIM_FINALIZER = 'kubernetes.io/pvc-protection'
 const VOLUME_FINALIZER = 'kubernetes.io/pv-protection'
 
+/** Time in which a pod that is being placed can still be seen to mount a deleted claim. */
+const DELETION_DELAY_MS = 200
+
 type Pod = KubeObject & {
   spec?: {
     nodeName?: string
@@ -22,7 +25,7 @@ export function startVolumeProtectionController(context: ControllerContext): Con
   const volumes = createWorkQueue({ name: 'pv-protection', reconcile: reconcileVolume, ...context })
 
   context.informers.of('persistentvolumeclaims').onChange(({ object, isDeleted }) => {
-    if (!isDeleted && object.metadata.deletionTimestamp !== undefined) claims.add(objectKey(object))
+    if (!isDeleted && object.metadata.deletionTimestamp !== undefined) claims.add(objectKey(object), DELETION_DELAY_MS)
   })
   context.informers.of('persistentvolumes').onChange(({ object, isDeleted }) => {
     if (!isDeleted && object.metadata.deletionTimestamp !== undefined) volumes.add(objectKey(object))
