@@ -149,6 +149,8 @@ function initContainerStatuses(pod: Pod, startedAt: string): Status {
 function running(pod: Pod, container: Container, startedAt: string): Status {
   return {
     ...identity(pod, container),
+    // Without them API servers take the node for one that cannot resize.
+    resources: container.resources ?? {},
     ready: true,
     started: true,
     restartCount: 0,

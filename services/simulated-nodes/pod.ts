@@ -13,6 +13,7 @@ export type Container = {
   name: string
   image?: string
   restartPolicy?: string
+  resources?: object
   envFrom?: { configMapRef?: NameReference; secretRef?: NameReference }[]
   env?: { valueFrom?: { configMapKeyRef?: NameReference; secretKeyRef?: NameReference } }[]
 }
