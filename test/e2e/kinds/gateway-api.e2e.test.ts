@@ -1,0 +1,151 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { type JsonObject, type KubeObject, RESOURCES, type ResourceInfo } from '#libs/kube-model'
+import type { Cluster } from '../../harness/cluster.ts'
+import { configMapOf, podOf, secretOf } from '../../harness/objects.ts'
+import { type World, openWorld } from '../../harness/world.ts'
+
+/* The Gateway API is custom resources: some are installed here, and one is not. */
+
+const GATEWAYS = 'gateways.gateway.networking.k8s.io'
+const ROUTES = 'httproutes.gateway.networking.k8s.io'
+const GRANTS = 'referencegrants.gateway.networking.k8s.io'
+const CLASSES = 'gatewayclasses.gateway.networking.k8s.io'
+const INSTALLED = [GATEWAYS, ROUTES, GRANTS, CLASSES] as const
+
+const DEFINITIONS: ResourceInfo = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  plural: 'customresourcedefinitions',
+  kind: 'CustomResourceDefinition',
+  namespaced: false,
+}
+
+let world: World
+let folder: string
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'causeway-config-'))
+  world = await openWorld({ separate: false })
+  const [{ cluster, name }] = world.tenants
+  await Promise.all([world.host, cluster].map((each) => install(each)))
+  const file = join(folder, 'config.json')
+  const gatewayApi = { enabled: true, grpcRoutes: { enabled: true } }
+  writeFileSync(file, JSON.stringify({ sync: { toHost: { gatewayApi } } }))
+  const { code, stderr } = await world.up.command('tenant', 'configure', name, '--config', file)
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+})
+afterAll(async () => {
+  await world?.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** Definitions that take any spec, and have a status of their own. */
+async function install(cluster: Cluster): Promise<void> {
+  for (const token of INSTALLED) {
+    const { group, version, plural, kind, namespaced } = RESOURCES[token]
+    const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
+    const definition = {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: {
+        name: token,
+        annotations: { 'api-approved.kubernetes.io': 'https://github.com/kubernetes-sigs/gateway-api/pull/2466' },
+      },
+      spec: {
+        group,
+        scope: namespaced ? 'Namespaced' : 'Cluster',
+        names: { plural, kind, listKind: `${kind}List`, singular: kind.toLowerCase() },
+        versions: [
+          {
+            name: version,
+            served: true,
+            storage: true,
+            subresources: { status: {} },
+            schema: { openAPIV3Schema: { type: 'object', properties: { spec: open, status: open } } },
+          },
+        ],
+      },
+    } as unknown as KubeObject
+    await cluster.client.create(DEFINITIONS, {}, definition)
+    await vi.waitFor(() => cluster.list(token), { timeout: 10_000 })
+  }
+}
+
+const objectOf = (kind: keyof typeof RESOURCES, metadata: KubeObject['metadata'], spec: JsonObject): KubeObject => {
+  const { group, version, kind: name } = RESOURCES[kind]
+  return { apiVersion: `${group}/${version}`, kind: name, metadata, spec }
+}
+
+test('Gateways and routes live on both sides, as far as the tenant’s own grants go', async () => {
+  const { host } = world
+  const [{ cluster, copyOf, namespace: makeNamespace, findCopy }] = world.tenants
+  const web = await makeNamespace()
+  const data = await makeNamespace()
+  const gateway = { namespace: web, name: 'edge' }
+  const route = { namespace: web, name: 'shop' }
+  await host.create(objectOf(CLASSES, { name: 'shared' }, { controllerName: 'example.com/gateway' }))
+  await cluster.until(CLASSES, { name: 'shared' }, () => true)
+
+  await cluster.create(secretOf(web, 'certificate', { 'tls.key': 'x' }))
+  const tls = { certificateRefs: [{ name: 'certificate' }] }
+  const listeners = [{ name: 'https', port: 443, protocol: 'HTTPS', tls }]
+  await cluster.create(objectOf(GATEWAYS, gateway, { gatewayClassName: 'shared', listeners }))
+  const backendRefs = [{ name: 'api', namespace: data, port: 80 }]
+  await cluster.create(objectOf(ROUTES, route, { parentRefs: [{ name: 'edge' }], rules: [{ backendRefs }] }))
+
+  const onHost = await host.until(GATEWAYS, copyOf(gateway), () => true)
+  const secret = { namespace: web, name: 'certificate' }
+  expect(onHost['spec']).toMatchObject({
+    gatewayClassName: 'shared',
+    listeners: [{ tls: { certificateRefs: [{ name: copyOf(secret).name }] } }],
+  })
+  expect(await findCopy('secrets', secret)).toBeDefined()
+  expect(await findCopy(ROUTES, route)).toBeUndefined()
+
+  const grant = objectOf(
+    GRANTS,
+    { namespace: data, name: 'g' },
+    {
+      from: [{ group: 'gateway.networking.k8s.io', kind: 'HTTPRoute', namespace: web }],
+      to: [{ group: '', kind: 'Service' }],
+    },
+  )
+  await cluster.create(grant)
+  const parent = { name: copyOf(gateway).name }
+  const routeCopy = await host.until(ROUTES, copyOf(route), () => true)
+  expect(routeCopy['spec']).toEqual({
+    parentRefs: [parent],
+    rules: [{ backendRefs: [{ name: copyOf({ namespace: data, name: 'api' }).name, port: 80 }] }],
+  })
+
+  const conditions = [{ type: 'Accepted', status: 'True', reason: 'Accepted', message: '', observedGeneration: 1 }]
+  const parents = [{ parentRef: parent, controllerName: 'example.com/gateway', conditions }]
+  const status = { type: 'merge', subresource: 'status' } as const
+  await host.client.patch(RESOURCES[ROUTES], copyOf(route), { status: { parents } }, status)
+  await host.client.patch(RESOURCES[GATEWAYS], copyOf(gateway), { status: { conditions } }, status)
+  const told = await cluster.until(ROUTES, route, (seen) => seen['status'] !== undefined)
+  expect(told['status']).toMatchObject({ parents: [{ parentRef: { name: 'edge' }, conditions: [{ status: 'True' }] }] })
+  await cluster.until(GATEWAYS, gateway, (seen) => seen['status'] !== undefined)
+
+  await cluster.delete(GRANTS, { namespace: data, name: 'g' })
+  await host.untilGone(ROUTES, copyOf(route))
+  await cluster.create(grant)
+  await host.until(ROUTES, copyOf(route), () => true)
+  await cluster.delete(ROUTES, route)
+  await cluster.delete(GATEWAYS, gateway)
+  await host.untilGone(ROUTES, copyOf(route))
+  await host.untilGone(GATEWAYS, copyOf(gateway))
+})
+
+test('a kind whose definition is missing keeps no other from crossing', async () => {
+  const { host } = world
+  const [{ cluster, copyOf, namespace: makeNamespace }] = world.tenants
+  const namespace = await makeNamespace()
+  await cluster.create(configMapOf(namespace, 'settings', { a: '1' }))
+  await cluster.create(podOf(namespace, 'app', { configMap: 'settings' }))
+  await host.until('pods', copyOf({ namespace, name: 'app' }), () => true)
+  const { stdout } = await world.up.command('tenant', 'list', '--json')
+  expect(stdout).not.toMatch(/unreachable|unauthorized/)
+})
