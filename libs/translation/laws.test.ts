@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { canonicalJson } from '#libs/kernel'
 import type { JsonObject, KubeObject } from '#libs/kube-model'
+import { parseTenantConfig } from '#libs/sync-config'
 import { asObject } from './json.ts'
 import type { Kind, ToHost } from './kind.ts'
 import { referenceSites } from './kinds/pods/references.ts'
@@ -107,7 +108,7 @@ const object = fc.record({
 }) as unknown as fc.Arbitrary<KubeObject>
 
 const runs = { numRuns: 60 }
-const copyOf = (kind: Kind, virtual: KubeObject): ToHost => kind.toHost({ virtual, tenant: TENANT, related })
+const copyOf = (kind: Kind, virtual: KubeObject, tenant = TENANT): ToHost => kind.toHost({ virtual, tenant, related })
 
 describe.each(Object.entries(KINDS))('translating %s', (resource, kind) => {
   const holds = (law: (virtual: KubeObject, host: KubeObject) => void): void => {
@@ -208,6 +209,22 @@ describe('translating a pod', () => {
       runs,
     )
   }
+
+  test('never leaves the nodes of a dedicated tenant', () => {
+    const nodes = { model: 'dedicated', selector: { app: 'b' }, tolerations: [{ key: 'app', operator: 'Exists' }] }
+    const { config } = parseTenantConfig({ nodes })
+    if (pods === undefined || config === undefined) throw new Error('no pods, or no configuration')
+    fc.assert(
+      fc.property(pod, map, (candidate, nodeSelector) => {
+        const virtual = { ...candidate, spec: { ...asObject(candidate.spec), nodeSelector } }
+        const copy = copyOf(pods, virtual, { ...TENANT, config })
+        if (copy.kind !== 'object') return
+        expect(copy.object.spec).toMatchObject({ nodeSelector: { app: 'b' } })
+        expect(copy.object.spec).not.toHaveProperty('nodeName')
+      }),
+      runs,
+    )
+  })
 
   test('keeps fields that we do not know', () => {
     holds((virtual, host) => expect(host.zzUnknown).toEqual(virtual.zzUnknown))

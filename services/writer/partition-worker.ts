@@ -280,13 +280,14 @@ export class PartitionWorker {
     const ready = this.#queue.settle(item)
     this.#release(item)
     outcomes.settled(item.intent, settled, item.startedAt)
-    if (settled.result === 'done') this.#notice(item.intent)
+    this.#notice(item.intent, settled)
     for (const next of ready) this.#submit(next, outcomes)
   }
 
-  #notice({ target, write }: LoggedIntent): void {
+  #notice({ target, write }: LoggedIntent, { result }: Settled): void {
+    // They may be there although the pod could not be made.
     if (write.op === 'create' && write.tokens !== undefined) this.#tokens.made(target.tenant)
-    if (target.side !== 'virtual' || target.resource !== 'nodes') return
+    if (result !== 'done' || target.side !== 'virtual' || target.resource !== 'nodes') return
     if (write.op === 'create') this.#heartbeats.made(target.tenant)
     if (write.op === 'delete') this.#heartbeats.gone(target.tenant, target.name)
   }

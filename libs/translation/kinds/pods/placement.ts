@@ -23,8 +23,9 @@ export function confinePlacement(spec: JsonObject, input: TranslateInput): strin
   const added = missingTolerations(objectsIn(spec.tolerations), tenant.config)
   if (added.length > 0) spec.tolerations = [...objectsIn(spec.tolerations), ...added]
   const node = asName(spec.nodeName)
-  if (node === undefined || isOwnNode(node, input)) return undefined
+  if (node !== undefined && isOwnNode(node, input)) return undefined
   delete spec.nodeName
+  if (node === undefined) return undefined
   // A pod that was bound before, by us, is scheduled anew; one that the tenant put there must not go elsewhere.
   const wasBound = objectsIn(statusOf(virtual).conditions).some(
     ({ type, status }) => type === 'PodScheduled' && status === 'True',
