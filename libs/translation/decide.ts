@@ -20,7 +20,7 @@ export function decide(view: View, kind: Kind, users: readonly Kind[] = []): Dec
   const pair = new Pair(view, kind, users)
   const virtual = view.virtual.object
   if (virtual === undefined) return withoutVirtual(pair)
-  const exclusion = exclusionOf(view, { kind, virtual })
+  const exclusion = exclusionOf(pair, virtual)
   if (exclusion === 'unknown') return []
   if (exclusion !== undefined) return excluded(pair, virtual, exclusion)
   if (virtual.metadata.deletionTimestamp !== undefined) return virtualTerminating(pair, virtual)
@@ -29,15 +29,16 @@ export function decide(view: View, kind: Kind, users: readonly Kind[] = []): Dec
 }
 
 /** Why the object is not to be on the host, if so. */
-function exclusionOf(view: View, { kind, virtual }: { kind: Kind; virtual: KubeObject }): Rule | 'unknown' | undefined {
-  const { related, key, tenant } = view
+function exclusionOf(pair: Pair, virtual: KubeObject): Rule | 'unknown' | undefined {
+  const { view, kind } = pair
+  const { related, tenant } = view
   if (!kind.isEnabled(tenant.config)) return 'disabled'
   const wish = virtual.metadata.annotations?.[SWITCHES.sync]
   if (wish === 'false') return 'excluded'
   const excluded = kind.excluded(virtual, related)
   if (excluded !== false) return excluded === 'unknown' ? 'unknown' : 'excluded'
   if (!kind.onlyWhileUsed || wish === 'true') return undefined
-  return related.usersOf(key).length > 0 ? undefined : 'unused'
+  return pair.isUsed ? undefined : 'unused'
 }
 
 /** Deletes what the host made for another copy and has left under the name of this one. */

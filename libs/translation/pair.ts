@@ -38,12 +38,20 @@ export class Pair {
       : { kind: 'reject', reason: 'ForeignObject', message: 'an object of the host that is not yours has this name' }
   }
 
+  /** Whether an object of a kind that crosses refers to this one. */
+  get isUsed(): boolean {
+    const users = this.#crossingUsers()
+    return this.view.related.usersOf(this.view.key).some(({ resource }) => users.includes(resource))
+  }
+
   /** Whether all objects that may refer to this one are known, so that having no user means something. */
   get areUsersKnown(): boolean {
-    const { related, tenant } = this.view
-    return this.#users
-      .filter((user) => user.isEnabled(tenant.config))
-      .every(({ resource }) => related.synced('virtual', resourceToken(resource)))
+    return this.#crossingUsers().every((resource) => this.view.related.synced('virtual', resource))
+  }
+
+  #crossingUsers(): string[] {
+    const crossing = this.#users.filter((user) => user.isEnabled(this.view.tenant.config))
+    return crossing.map(({ resource }) => resourceToken(resource))
   }
 
   deleteHost(

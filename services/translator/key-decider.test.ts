@@ -190,3 +190,15 @@ test('the base moves with what is done and goes with the copy', () => {
   decider.settle(outcomeOf(intent, { op: 'delete' }), cause)
   expect(projection.base(keyOf(web))).toBeUndefined()
 })
+
+test('what is deleted of a kind that is switched off is known to be gone, though no watch may tell', () => {
+  const shown: ObjectRef = { resource: 'runtimeclasses.node.k8s.io', namespace: '', name: 'gvisor' }
+  const labels = { 'causeway.dev/mirror': 'true' }
+  fold(shown, { metadata: { name: 'gvisor', uid: 'c1', labels } })
+  const intent = decideOne(shown)
+  expect(intent).toMatchObject({ rule: 'disabled', write: { op: 'delete', uid: 'c1' } })
+  decider.settle(outcomeOf(intent, {}), cause)
+  expect(projection.objects.peek(virtual(shown))?.object).toBeUndefined()
+  clock.advance(60_000)
+  expect(decider.decide(keyOf(shown), cause)).toEqual([])
+})

@@ -3,7 +3,7 @@ import { type Clock, errorMessage } from '#libs/kernel'
 import { keyString } from '#libs/kube-model'
 import type { DecisionKey, Pending, Projection } from '#libs/projection'
 import type { Logger } from '#libs/telemetry'
-import { ANNOTATIONS, type TenantContext, decideFor, isMirrored } from '#libs/translation'
+import { ANNOTATIONS, type TenantContext, decideFor, isMirrored, kindFor, mirrorFor } from '#libs/translation'
 import type { Vault } from '#libs/vault'
 import { announcementFor } from './announce.ts'
 import type { TranslatorMetrics } from './metrics.ts'
@@ -94,12 +94,26 @@ export class KeyDecider {
       if (outcome.base !== undefined) projection.setBase(key, outcome.base)
       else if (outcome.op === 'delete' && outcome.target.side === 'host') projection.setBase(key, undefined)
     }
+    if (outcome.result === 'done' && outcome.op === 'delete') this.#noteUnwatched(outcome.target)
     const row = projection.pending.of(key).find((pending) => pending.intentId === outcome.intentId)
     const next = settle(row, outcome, { now: clock.now(), random })
     if (row === undefined || next === undefined) return nothing
     projection.pending.put(key, next)
     const keys = this.#isEchoToCome(outcome) ? [] : [key]
     return { keys, announcements: this.#announceOutcome(key, { before: row, after: next }, { outcome, cause }) }
+  }
+
+  /** Notes that an object is gone of which no watch may tell, since its kind has been switched off. */
+  #noteUnwatched(target: LoggedOutcome['target']): void {
+    const { projection, clock } = this.#options
+    const { side, resource } = target
+    const config = this.#options.tenant(target.tenant)?.config
+    const kinds = side === 'host' ? [kindFor(resource)] : [kindFor(resource), mirrorFor(resource)]
+    if (config === undefined || kinds.some((kind) => kind?.isEnabled(config) === true)) return
+    const stored = projection.objects.peek(target)
+    if (stored?.object === undefined) return
+    const { object: _object, ...rest } = stored
+    projection.objects.put(target, { ...rest, goneAt: clock.now() }, undefined)
   }
 
   /** Whether the watch is about to show what a write has made. That is decided about then; until then nothing is new. */
