@@ -2,6 +2,7 @@
 export type ResourceInfo = {
   /** API group, empty for the core group. */
   group: string
+  /** Empty where the server is to say which it prefers, as for custom resources: clients look that up. */
   version: string
   plural: string
   kind: string
@@ -93,6 +94,12 @@ export const RESOURCES = {
     'gateway.networking.k8s.io/v1beta1',
     'referencegrants',
     'ReferenceGrant',
+  ),
+  'customresourcedefinitions.apiextensions.k8s.io': grouped(
+    'apiextensions.k8s.io/v1',
+    'customresourcedefinitions',
+    'CustomResourceDefinition',
+    false,
   ),
   'leases.coordination.k8s.io': grouped('coordination.k8s.io/v1', 'leases', 'Lease'),
 } as const satisfies Record<string, ResourceInfo>

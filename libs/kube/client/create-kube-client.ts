@@ -1,9 +1,18 @@
 import { RESOURCES, apiVersionOf, resourcePath } from '#libs/kube-model'
-import type { KubeObject } from '#libs/kube-model'
+import type { KubeObject, ResourceInfo } from '#libs/kube-model'
 import type { ClusterConfig } from '../auth/cluster-config.ts'
-import { KubeProtocolError, apiErrorFrom } from '../errors.ts'
+import { KubeApiError, KubeProtocolError, apiErrorFrom } from '../errors.ts'
 import { createTransport } from '../transport/transport.ts'
-import type { Body, KubeClient, KubeClientOptions, RequestOptions } from './kube-client.ts'
+import type {
+  Body,
+  CallOptions,
+  KubeClient,
+  KubeClientOptions,
+  ListOptions,
+  ListPage,
+  RequestOptions,
+} from './kube-client.ts'
+import { createServedVersions } from './served-version.ts'
 
 const PATCH_TYPES = {
   merge: 'application/merge-patch+json',
@@ -39,10 +48,30 @@ export function createKubeClient(config: ClusterConfig, options: KubeClientOptio
   const write = (call: RequestOptions): Promise<KubeObject> =>
     request({ ...call, query: { ...call.query, fieldManager } }) as Promise<KubeObject>
 
-  const get: KubeClient['get'] = (resource, target, call) =>
-    request({ ...call, method: 'GET', path: resourcePath(resource, target) }) as Promise<KubeObject>
+  const versions = createServedVersions((path, call) => request({ ...pick(call), method: 'GET', path }))
+  /** Makes a call in a version that is served, for resources without one. */
+  const served = async <T>(
+    resource: ResourceInfo,
+    call: CallOptions | undefined,
+    run: (resolved: ResourceInfo) => Promise<T>,
+  ): Promise<T> => {
+    if (resource.version !== '') return run(resource)
+    try {
+      return await run(await versions.resolve(resource, call))
+    } catch (error) {
+      if (isUnknownPath(error)) versions.forget(resource)
+      throw error
+    }
+  }
 
-  const listPage: KubeClient['listPage'] = async (resource, list = {}) => {
+  const get: KubeClient['get'] = (of, target, call) =>
+    served(
+      of,
+      call,
+      (resource) => request({ ...call, method: 'GET', path: resourcePath(resource, target) }) as Promise<KubeObject>,
+    )
+
+  const pageOf = async (resource: ResourceInfo, list: ListOptions): Promise<ListPage> => {
     const answer = (await request({
       method: 'GET',
       path: resourcePath(resource, { namespace: list.namespace }),
@@ -64,6 +93,7 @@ export function createKubeClient(config: ClusterConfig, options: KubeClientOptio
       continueToken: answer.metadata?.continue || undefined,
     }
   }
+  const listPage: KubeClient['listPage'] = (of, list = {}) => served(of, list, (resource) => pageOf(resource, list))
 
   return {
     source: config.source,
@@ -78,37 +108,42 @@ export function createKubeClient(config: ClusterConfig, options: KubeClientOptio
         continueToken = page.continueToken
       } while (continueToken !== undefined)
     },
-    create: (resource, target, body, { dryRun, ...call } = {}) =>
-      write({
-        ...call,
-        method: 'POST',
-        path: resourcePath(resource, { namespace: target.namespace }),
-        ...(dryRun === true ? { query: { dryRun: 'All' } } : {}),
-        body,
-      }),
-    replace: (resource, target, body, { subresource, ...call } = {}) =>
-      write({ ...call, method: 'PUT', path: resourcePath(resource, { ...target, subresource }), body }),
-    patch: (resource, target, body, { type, subresource, ...call }) =>
-      write({
-        ...call,
-        method: 'PATCH',
-        path: resourcePath(resource, { ...target, subresource }),
-        body,
-        contentType: PATCH_TYPES[type],
-      }),
-    delete: (resource, target, { uid, resourceVersion, gracePeriodSeconds, propagationPolicy, ...call }) =>
-      request({
-        ...call,
-        method: 'DELETE',
-        path: resourcePath(resource, target),
-        body: {
+    create: (of, target, body, { dryRun, ...call } = {}) =>
+      served(of, call, (resource) =>
+        write({
+          ...call,
+          method: 'POST',
+          path: resourcePath(resource, { namespace: target.namespace }),
+          ...(dryRun === true ? { query: { dryRun: 'All' } } : {}),
+          body,
+        }),
+      ),
+    replace: (of, target, body, { subresource, ...call } = {}) =>
+      served(of, call, (resource) =>
+        write({ ...call, method: 'PUT', path: resourcePath(resource, { ...target, subresource }), body }),
+      ),
+    patch: (of, target, body, { type, subresource, ...call }) =>
+      served(of, call, (resource) =>
+        write({
+          ...call,
+          method: 'PATCH',
+          path: resourcePath(resource, { ...target, subresource }),
+          body,
+          contentType: PATCH_TYPES[type],
+        }),
+      ),
+    delete: (of, target, { uid, resourceVersion, gracePeriodSeconds, propagationPolicy, ...call }) =>
+      served(of, call, (resource) => {
+        const body = {
           apiVersion: 'v1',
           kind: 'DeleteOptions',
           preconditions: { uid, resourceVersion },
           gracePeriodSeconds,
           propagationPolicy,
-        },
-      }) as Promise<KubeObject>,
+        }
+        const path = resourcePath(resource, target)
+        return request({ ...call, method: 'DELETE', path, body }) as Promise<KubeObject>
+      }),
     bind: async ({ namespace, name, uid }, node, call) => {
       await write({
         ...call,
@@ -122,23 +157,34 @@ export function createKubeClient(config: ClusterConfig, options: KubeClientOptio
         },
       })
     },
-    watch: async (resource, { namespace, signal, timeoutMs, ...query }) => {
-      const path = resourcePath(resource, { namespace })
-      const answer = await transport.stream({
-        method: 'GET',
-        path: path + queryString({ ...query, watch: true, allowWatchBookmarks: true }),
-        headers: { accept: 'application/json' },
-        signal,
-        timeoutMs,
-      })
-      if (!('chunks' in answer)) throw apiErrorFrom(`watch ${path}`, { ...answer, body: answer.body.toString('utf8') })
-      return answer.chunks
-    },
+    watch: (of, { namespace, signal, timeoutMs, ...query }) =>
+      served(of, { signal, timeoutMs }, async (resource) => {
+        const path = resourcePath(resource, { namespace })
+        const answer = await transport.stream({
+          method: 'GET',
+          path: path + queryString({ ...query, watch: true, allowWatchBookmarks: true }),
+          headers: { accept: 'application/json' },
+          signal,
+          timeoutMs,
+        })
+        if ('chunks' in answer) return answer.chunks
+        throw apiErrorFrom(`watch ${path}`, { ...answer, body: answer.body.toString('utf8') })
+      }),
     version: (call) => request({ ...call, method: 'GET', path: '/version' }) as ReturnType<KubeClient['version']>,
     clusterIdentity: async (call) =>
       (await get(RESOURCES.namespaces, { name: 'kube-system' }, call)).metadata.uid ?? '',
     close: () => transport.close(),
   }
+}
+
+/** What of a call goes for those that it needs, too. */
+function pick({ signal, timeoutMs }: CallOptions = {}): CallOptions {
+  return { signal, timeoutMs }
+}
+
+/** 404 for the path and not for the object. */
+function isUnknownPath(error: unknown): boolean {
+  return error instanceof KubeApiError && error.statusCode === 404 && error.details?.name === undefined
 }
 
 function headersFor(call: RequestOptions): Record<string, string> {
