@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { KubeObject, ObjectRef } from '#libs/kube-model'
+import { parseTenantConfig } from '#libs/sync-config'
 import type { Decision } from './decision.ts'
 import { decideFor, kindFor } from './registry.ts'
 import { replacementMark } from './replacement.ts'
@@ -243,6 +244,15 @@ describe('deciding', () => {
   test('never sends default/kubernetes across', () => {
     const service = objectOf('Service', 'kubernetes', { spec: { type: 'ClusterIP' } })
     expect(decideFor(viewOf('services', service, { virtual: 'present', host: 'absent', synced: true }))).toEqual([])
+  })
+
+  test('sends what nothing uses across where the configuration says all', () => {
+    const { config } = parseTenantConfig({ sync: { toHost: { configMaps: { all: true } } } })
+    const view = viewOf('configmaps', objectOf('ConfigMap', 'c'), { virtual: 'present', host: 'absent', synced: true })
+    expect(decideFor(view)).toEqual([])
+    expect(decideFor({ ...view, tenant: { ...TENANT, config: config ?? TENANT.config } }).map(summary)).toEqual([
+      'host create create',
+    ])
   })
 
   test('has nothing to say about kinds that do not cross', () => {

@@ -37,7 +37,7 @@ function exclusionOf(pair: Pair, virtual: KubeObject): Rule | 'unknown' | undefi
   if (wish === 'false') return 'excluded'
   const excluded = kind.excluded(virtual, related)
   if (excluded !== false) return excluded === 'unknown' ? 'unknown' : 'excluded'
-  if (!kind.onlyWhileUsed || wish === 'true') return undefined
+  if (!kind.onlyWhileUsed || wish === 'true' || kind.crossesUnused?.(tenant.config) === true) return undefined
   return pair.isUsed ? undefined : 'unused'
 }
 

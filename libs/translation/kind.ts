@@ -57,6 +57,8 @@ export type Kind = {
   virtualWrites: readonly WriteName[]
   /** Whether objects cross only while another object that crosses refers to them. */
   onlyWhileUsed: boolean
+  /** Whether the tenant's configuration lets unused ones cross as well. @default it does not */
+  crossesUnused?(config: TenantConfig): boolean
   /**
    * Whether the tenant's object may be made anew (`replace`). Its copy is then deleted in no other state than the one
    * that was looked at: it may carry a replacement by now. @default false

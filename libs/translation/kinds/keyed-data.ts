@@ -34,6 +34,7 @@ export function keyedDataKind(options: KeyedDataOptions): Kind {
     virtualWrites: ['patch'],
     lifecycle: 'plain',
     onlyWhileUsed: true,
+    crossesUnused: (config) => config.sync.toHost[options.configKey].all,
     references: () => [],
     requiredReferences: () => [],
     excluded: () => false,

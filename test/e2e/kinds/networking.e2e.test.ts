@@ -45,7 +45,7 @@ type Life = {
   status?: JsonObject
 }
 
-const own = (namespace: string) => ({ 'causeway.dev/tenant': 'a', 'causeway.dev/namespace': namespace })
+const own = (namespace: string) => ({ 'causeway.dev/tenant': tenant().name, 'causeway.dev/namespace': namespace })
 const copyNamed = (namespace: string, name: string): string => tenant().copyOf({ namespace, name }).name
 
 const LIVES: { title: string; life: (namespace: string) => Life }[] = [
