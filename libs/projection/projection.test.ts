@@ -95,6 +95,17 @@ describe('folding a tenant’s object in', () => {
     expect(fold('ADDED', virtualKey(cfg), config)).toEqual(['configmaps/cfg', 'pods/web'])
   })
 
+  test('wakes what is parked for a reason that it may end', () => {
+    const rejected = { slot: 'reject', intentId: '', digest: '', attempt: 0, carriesBase: false, since: 0 } as const
+    fold('ADDED', virtualKey(web), webPod)
+    projection.pending.put({ tenant: TEAM, ref: web }, { ...rejected, state: 'parked', reason: 'UnknownClass' })
+    const ref = { resource: 'priorityclasses.scheduling.k8s.io', namespace: '', name: 'high' }
+    const high = withUid({ ...objectOf('PriorityClass', 'high'), metadata: { name: 'high' } }, 'v-high')
+    expect(fold('ADDED', virtualKey(ref), high)).toContain('pods/web')
+    expect(fold('MODIFIED', virtualKey(ref), high)).not.toContain('pods/web')
+    expect(fold('DELETED', virtualKey(ref), high)).not.toContain('pods/web')
+  })
+
   test('leaves a tombstone when it is gone', () => {
     fold('ADDED', virtualKey(web), webPod)
     fold('DELETED', virtualKey(web), webPod)

@@ -86,6 +86,30 @@ test('a pod reaches its own API with a token of its own, and waits for its DNS',
   expect(JSON.parse(claims)).toMatchObject({ aud: ['vault'], sub: `system:serviceaccount:${namespace}:default` })
 })
 
+test('pods of a dedicated tenant run on its nodes alone', async () => {
+  const { host, tenants, up } = world
+  const tenant = tenants[0]
+  const [first, second] = await host.list('nodes')
+  const own = first?.metadata.name ?? ''
+  const label = `example.com/${tenant.name}`
+  await host.patch('nodes', { name: own }, { metadata: { labels: { [label]: 'yes' } } })
+  await configure(up, tenant.name, { nodes: { model: 'dedicated', selector: { [label]: 'yes' } } })
+  const namespace = await tenant.namespace()
+  const names = ['a', 'b', 'c', 'd']
+  for (const name of names) await tenant.cluster.create(podOf(namespace, name))
+  for (const name of names) {
+    const pod = await tenant.cluster.until('pods', { namespace, name }, isRunning)
+    expect(pod['spec']).toMatchObject({ nodeName: own })
+  }
+  const nodeName = second?.metadata.name ?? ''
+  await tenant.cluster.create(withSpec(podOf(namespace, 'elsewhere'), { nodeName }))
+  await expect
+    .poll(() => toldAbout(tenant, namespace, 'elsewhere'), { timeout: 10_000 })
+    .toEqual([expect.stringContaining(`node "${nodeName}" is not one of this cluster's`)])
+  expect(await tenant.findCopy('pods', { namespace, name: 'elsewhere' })).toBeUndefined()
+  await configure(up, tenant.name, {})
+})
+
 test('a resize and an ephemeral container reach the copy that runs', async () => {
   const { host, tenants } = world
   const tenant = tenants[0]

@@ -71,6 +71,11 @@ function addVolume(
   for (const [source, field] of SECRET_REFS) add(asObject(volume[source])?.[field], 'name', 'secrets')
 }
 
+/** The claim that the tenant's own controller makes for an ephemeral volume, and deletes with the pod. */
+export function ephemeralClaim(virtual: KubeObject, volume: JsonObject): string {
+  return `${virtual.metadata.name ?? ''}-${textOf(volume.name)}`
+}
+
 /** Kinds that cross and that pods refer to. */
 const FOLLOWED = new Set(['configmaps', 'secrets', 'persistentvolumeclaims'])
 
@@ -91,14 +96,15 @@ export function requiredPodReferences(virtual: KubeObject): ObjectRef[] {
 
 function named(virtual: KubeObject, wanted: (site: ReferenceSite) => boolean): ObjectRef[] {
   const references = new Map<string, ObjectRef>()
+  const namespace = virtual.metadata.namespace ?? ''
+  const add = (resource: string, name: string): void => {
+    references.set(`${resource}/${name}`, { resource, namespace, name })
+  }
   for (const site of referenceSites(specOf(virtual))) {
-    if (!FOLLOWED.has(site.resource) || !wanted(site)) continue
-    const name = textOf(site.holder[site.field])
-    references.set(`${site.resource}/${name}`, {
-      resource: site.resource,
-      namespace: virtual.metadata.namespace ?? '',
-      name,
-    })
+    if (FOLLOWED.has(site.resource) && wanted(site)) add(site.resource, textOf(site.holder[site.field]))
+  }
+  for (const volume of objectsIn(specOf(virtual).volumes)) {
+    if (volume.ephemeral !== undefined) add('persistentvolumeclaims', ephemeralClaim(virtual, volume))
   }
   return [...references.values()]
 }

@@ -13,7 +13,7 @@ import { injectEnvironment } from './environment.ts'
 import { containersOf, specOf } from './fields.ts'
 import { addHostAliases } from './hosts-file.ts'
 import { confinePlacement, translateImages } from './placement.ts'
-import { referenceSites } from './references.ts'
+import { ephemeralClaim, referenceSites } from './references.ts'
 import { confineScheduling } from './scheduling.ts'
 import { mountTokens } from './tokens.ts'
 import { policyProblem } from './security/judge.ts'
@@ -94,10 +94,9 @@ export function translateContainers(containers: JsonObject[], input: TranslateIn
 function renameReferences(spec: JsonObject, virtual: KubeObject, tenant: string): void {
   const namespace = virtual.metadata.namespace ?? ''
   for (const volume of objectsIn(spec.volumes)) {
-    // The tenant's own controller makes the claim of an ephemeral volume, and deletes it with the pod.
     if (volume.ephemeral === undefined) continue
     delete volume.ephemeral
-    volume.persistentVolumeClaim = { claimName: `${virtual.metadata.name ?? ''}-${textOf(volume.name)}` }
+    volume.persistentVolumeClaim = { claimName: ephemeralClaim(virtual, volume) }
   }
   for (const { holder, field } of referenceSites(spec)) {
     holder[field] = hostName({ namespace, name: textOf(holder[field]) }, tenant)
