@@ -6,7 +6,7 @@ import { isAlreadyExists, isConflict, isNotFound } from '#libs/kube'
 import type { KubeClient } from '#libs/kube'
 import type { Logger } from '#libs/telemetry'
 import { createKeyedWorkers } from './keyed-workers.ts'
-import { PROVISIONER, claimReference, nextClaimStep, nextVolumeStep, standardClass } from './volume.ts'
+import { PROVISIONER, claimReference, isDefaultClass, nextClaimStep, nextVolumeStep, standardClass } from './volume.ts'
 import type { Claim, PersistentVolume, StorageClass } from './volume.ts'
 
 const CLAIMS = RESOURCES.persistentvolumeclaims
@@ -56,12 +56,18 @@ export function createVolumeProvisioner(options: VolumeProvisionerOptions): Volu
     const step = nextClaimStep(claim, {
       volumeNamed: (name) => options.volumes.get(`/${name}`) as PersistentVolume | undefined,
       storageClass: storageClass(claim),
+      defaultClass: ([...options.classes.values()] as StorageClass[]).find(isDefaultClass)?.metadata.name,
       isUsed: options.isUsed(key),
     })
     if (step.kind === 'provision') {
       const volume = await unlessGone(() => client.create(VOLUMES, {}, step.volume))
       if (volume !== undefined) await bind(claim, volume as PersistentVolume)
     } else if (step.kind === 'bind') await bind(claim, step.volume)
+    else if (step.kind === 'classify') {
+      const { namespace = '', name = '', uid } = claim.metadata
+      const body = { metadata: { uid }, spec: { storageClassName: step.storageClassName } }
+      await unlessGone(() => client.patch(CLAIMS, { namespace, name }, body, { type: 'merge' }))
+    }
   }
 
   /** Ties both together, the volume first: a claim that says it is bound must have one that knows it. */

@@ -15,7 +15,13 @@ const volume = (spec: PersistentVolume['spec'] = {}, phase = 'Pending'): Persist
 })
 
 const step = (subject: Claim, known: Partial<Parameters<typeof nextClaimStep>[1]> = {}) =>
-  nextClaimStep(subject, { volumeNamed: () => undefined, storageClass: standardClass(), isUsed: false, ...known })
+  nextClaimStep(subject, {
+    volumeNamed: () => undefined,
+    storageClass: standardClass(),
+    defaultClass: undefined,
+    isUsed: false,
+    ...known,
+  })
 
 describe('a claim', () => {
   it('gets a volume of what it asks for, which knows it', () => {
@@ -32,6 +38,13 @@ describe('a claim', () => {
     const storageClass = { ...standardClass(), volumeBindingMode: 'WaitForFirstConsumer' }
     expect(step(claim(), { storageClass })).toEqual({ kind: 'none' })
     expect(step(claim(), { storageClass, isUsed: true })).toMatchObject({ kind: 'provision' })
+  })
+
+  it('gets the default class when it was made before that', () => {
+    expect(step(claim(), { storageClass: undefined, defaultClass: 'standard' })).toEqual({
+      kind: 'classify',
+      storageClassName: 'standard',
+    })
   })
 
   it('is left to others when its class is not ours', () => {

@@ -3,7 +3,7 @@ import type { Pod } from './pod.ts'
 
 /** Provisioner of the simulated storage; also marks the volumes that it made. */
 export const PROVISIONER = 'causeway.dev/simulated-storage'
-export const PROVISIONED_BY = 'pv.kubernetes.io/provisioned-by'
+const PROVISIONED_BY = 'pv.kubernetes.io/provisioned-by'
 
 /** A PersistentVolumeClaim, the fields that the simulation reads. */
 export type Claim = KubeObject & {
@@ -39,15 +39,24 @@ export type ClaimStep =
   | { kind: 'none' }
   /** Make a volume for it. */
   | { kind: 'provision'; volume: PersistentVolume }
+  /** Give it the default class, which was not there yet when it was made. */
+  | { kind: 'classify'; storageClassName: string }
   /** Tie the claim and this volume together. */
   | { kind: 'bind'; volume: PersistentVolume }
+
+const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class'
+
+/** Whether claims that name no class get this one. */
+export function isDefaultClass({ metadata }: StorageClass): boolean {
+  return metadata.annotations?.[DEFAULT_CLASS] === 'true'
+}
 
 /** The class that simulated hosts have when they have none. */
 export function standardClass(): StorageClass {
   return {
     apiVersion: 'storage.k8s.io/v1',
     kind: 'StorageClass',
-    metadata: { name: 'standard', annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' } },
+    metadata: { name: 'standard', annotations: { [DEFAULT_CLASS]: 'true' } },
     provisioner: PROVISIONER,
     reclaimPolicy: 'Delete',
     volumeBindingMode: 'Immediate',
@@ -60,6 +69,8 @@ export function nextClaimStep(
   known: {
     volumeNamed: (name: string) => PersistentVolume | undefined
     storageClass: StorageClass | undefined
+    /** Name of the class for claims that name none. */
+    defaultClass: string | undefined
     isUsed: boolean
   },
 ): ClaimStep {
@@ -67,7 +78,10 @@ export function nextClaimStep(
   const wanted = claim.spec?.volumeName
   const volume = known.volumeNamed(wanted || volumeName(claim))
   if (volume !== undefined) return isFree(volume, claim) ? { kind: 'bind', volume } : { kind: 'none' }
-  const { storageClass } = known
+  const { storageClass, defaultClass } = known
+  if (!wanted && claim.spec?.storageClassName === undefined && defaultClass !== undefined) {
+    return { kind: 'classify', storageClassName: defaultClass }
+  }
   if (wanted || storageClass?.provisioner !== PROVISIONER) return { kind: 'none' }
   const waits = storageClass.volumeBindingMode === 'WaitForFirstConsumer' && !known.isUsed
   return waits ? { kind: 'none' } : { kind: 'provision', volume: volumeFor(claim, storageClass) }

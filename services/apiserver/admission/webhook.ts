@@ -38,7 +38,7 @@ export type Webhook = {
   timeoutSeconds?: number
 }
 
-export type Operation = 'CREATE' | 'UPDATE' | 'DELETE'
+type Operation = 'CREATE' | 'UPDATE' | 'DELETE'
 
 /** A write that webhooks are asked about. */
 export type AdmissionAttributes = {

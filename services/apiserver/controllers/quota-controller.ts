@@ -9,7 +9,7 @@ import type { ObjectGraph } from './object-graph.ts'
 import { createWorkQueue } from './work-queue.ts'
 
 /** Gathers the changes of many objects into one count. */
-const CHANGE_DELAY_MS = 100
+const CHANGE_DELAY_MS = 25
 
 /** Keeps the status of ResourceQuotas true to what is there. Admission books new objects itself, at once. */
 export function startQuotaController(context: ControllerContext, graph: ObjectGraph): Controller {

@@ -40,7 +40,9 @@ describe('stateful sets', () => {
       metadata: { name: 'data' },
       spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
     }
-    api.create(RESOURCE, 'default', statefulSet({ replicas: 2, volumeClaimTemplates: [claim] }))
+    const containers = [{ name: 'main', image: 'v1', volumeMounts: [{ name: 'data', mountPath: '/data' }] }]
+    const mounting = { metadata: { labels: { app: 'db' } }, spec: { containers } }
+    api.create(RESOURCE, 'default', statefulSet({ replicas: 2, template: mounting, volumeClaimTemplates: [claim] }))
     await expect.poll(() => podNames(api)).toEqual(['db-0'])
     runPods(api)
     await expect.poll(() => podNames(api)).toEqual(['db-0', 'db-1'])

@@ -7,7 +7,7 @@ export const DEFINITIONS = 'customresourcedefinitions.apiextensions.k8s.io'
 /** Holds a definition until its objects are gone. */
 export const CLEANUP_FINALIZER = 'customresourcecleanup.apiextensions.k8s.io'
 
-export type DefinitionNames = {
+type DefinitionNames = {
   plural: string
   singular?: string
   kind: string

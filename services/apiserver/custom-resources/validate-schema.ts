@@ -111,7 +111,7 @@ function stringProblems(schema: JsonSchema, value: string, path: string): FieldP
 const patterns = new Map<string, RegExp>()
 
 /** A pattern in Go's notation; one that cannot be read matches everything. */
-export function patternOf(pattern: string): RegExp {
+function patternOf(pattern: string): RegExp {
   let known = patterns.get(pattern)
   if (known === undefined) {
     try {

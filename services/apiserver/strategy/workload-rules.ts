@@ -4,7 +4,7 @@ import type { JsonObject, KubeObject } from '#libs/kube-model'
 import type { FieldProblem } from '../api-error.ts'
 import { matchesLabelSelector } from '../selectors/label-selector.ts'
 import type { Labels } from '../selectors/label-selector.ts'
-import { asNumber, asObject, asString, at, ensureObject, isObject } from '../schema/json-shape.ts'
+import { asNumber, asObject, asString, at, ensureObject, isObject, objectsIn } from '../schema/json-shape.ts'
 import { specOf } from './create-strategy.ts'
 import { forbidden, immutable, invalid, notSupported, required } from './field-problem.ts'
 import type { KindRules } from './strategy.ts'
@@ -84,9 +84,25 @@ const STATEFUL_CHANGEABLE = [
   'minReadySeconds',
 ]
 
+/** Containers may mount the claims that the set makes as if they were volumes of the template. */
+function withClaimVolumes(object: KubeObject): KubeObject {
+  const spec = specOf(object)
+  const template = asObject(spec['template'])
+  const podSpec = asObject(template['spec'])
+  const own = objectsIn(podSpec['volumes'])
+  const names = new Set(own.map(({ name }) => asString(name)))
+  const made = objectsIn(spec['volumeClaimTemplates']).flatMap((claim): JsonObject[] => {
+    const name = asString(at(claim, 'metadata', 'name'))
+    return name === '' || names.has(name) ? [] : [{ name, persistentVolumeClaim: { claimName: name } }]
+  })
+  if (made.length === 0) return object
+  const completed = { ...podSpec, volumes: [...own, ...made] }
+  return { ...object, spec: { ...spec, template: { ...template, spec: completed } } }
+}
+
 export const STATEFUL_SET_RULES: KindRules = {
   hasGeneration: true,
-  validate: (object) => [...validateReplicas(object), ...validateSelected(object, 'statefulset')],
+  validate: (object) => [...validateReplicas(object), ...validateSelected(withClaimVolumes(object), 'statefulset')],
   validateUpdate: (next, previous) => {
     const fixed = (object: KubeObject): JsonObject => {
       const spec = { ...specOf(object) }
