@@ -14,8 +14,10 @@ import {
   type View,
   hostRefOf,
   isMirrored,
+  isTwoSided,
   kindFor,
   kindsFollowing,
+  mirrorFor,
   mirrorsUsedBy,
 } from '#libs/translation'
 import type { Vault } from '#libs/vault'
@@ -170,11 +172,13 @@ export class Projection {
   /** What a decision about a key looks at. */
   view(tenant: TenantContext, ref: ObjectRef, waitedMs: number): View {
     const base = this.base({ tenant: tenant.name, ref })
+    const original = isTwoSided(ref.resource) ? this.#original(ref) : undefined
     return {
       tenant,
       key: ref,
       virtual: this.objects.presence({ tenant: tenant.name, side: 'virtual', ...ref }),
       host: this.objects.presence(this.hostKeyOf(tenant, ref)),
+      ...(original === undefined ? {} : { original }),
       ...(base === undefined ? {} : { base }),
       related: this.#related(tenant),
       waitedMs,
@@ -260,12 +264,18 @@ export class Projection {
     return [{ tenant, resources: [...usedBy(side, resource), ...mirrorsUsedBy(resource), resource, ...users] }]
   }
 
+  #original(ref: ObjectRef): NonNullable<View['original']> {
+    const synced = this.synced('', 'host', ref.resource)
+    return { ...this.objects.presence({ tenant: '', side: 'host', ...ref }), synced }
+  }
+
   #related(tenant: TenantContext): Related {
     return {
       virtual: (ref) => this.objects.get({ tenant: tenant.name, side: 'virtual', ...ref })?.object,
       host: (ref) => {
-        const owner = isMirrored(ref.resource) ? '' : tenant.name
-        return this.objects.get({ tenant: owner, side: 'host', ...ref })?.object
+        const copy = this.objects.get({ tenant: tenant.name, side: 'host', ...ref })?.object
+        if (copy !== undefined || mirrorFor(ref.resource) === undefined) return copy
+        return this.objects.get({ tenant: '', side: 'host', ...ref })?.object
       },
       virtualIn: (resource, namespace) => {
         const of = { tenant: tenant.name, side: 'virtual', resource, namespace } as const

@@ -20,13 +20,13 @@ export function* sweepKeys(projection: Projection, sweep: Sweep): Generator<Deci
   for (const resource of DECIDE_ORDER) {
     if (sweep.resources !== undefined && !sweep.resources.includes(resource)) continue
     for (const ref of pages(projection, { tenant, side: 'virtual', resource })) yield { tenant, ref }
-    if (isMirrored(resource)) {
+    if (mirrorFor(resource) !== undefined) {
       const wanted =
         mirrorFor(resource)?.onlyWhileUsed === true
           ? projection.references.targets(tenant, resource)
           : pages(projection, { tenant: '', side: 'host', resource })
       for (const ref of wanted) yield { tenant, ref }
-      continue
+      if (isMirrored(resource)) continue
     }
     for (const ref of pages(projection, { tenant, side: 'host', resource })) {
       const copy = projection.objects.peek({ tenant, side: 'host', ...ref })?.object

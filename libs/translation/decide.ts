@@ -5,7 +5,7 @@ import { asObject } from './json.ts'
 import type { Kind } from './kind.ts'
 import { Pair, hostTarget, isShorter } from './pair.ts'
 import { finishReplacement, replacementOn } from './replacement.ts'
-import { SWITCHES, stampedUid } from './stamps.ts'
+import { LABELS, SWITCHES, stampedUid } from './stamps.ts'
 import type { View } from './view.ts'
 
 /** How long creation waits for a required reference that is not in the log yet, e.g. a ConfigMap created just before. */
@@ -33,6 +33,8 @@ function exclusionOf(pair: Pair, virtual: KubeObject): Rule | 'unknown' | undefi
   const { view, kind } = pair
   const { related, tenant } = view
   if (!kind.isEnabled(tenant.config)) return 'disabled'
+  // Of a resource that both sides have, what we copied from the host is not the tenant's.
+  if (view.original !== undefined && virtual.metadata.labels?.[LABELS.mirror] === 'true') return 'excluded'
   const wish = virtual.metadata.annotations?.[SWITCHES.sync]
   if (wish === 'false') return 'excluded'
   const excluded = kind.excluded(virtual, related)

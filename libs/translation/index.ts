@@ -25,6 +25,7 @@ export {
   informs,
   isDecided,
   isMirrored,
+  isTwoSided,
   kindFor,
   kindNamed,
   kindsFollowing,

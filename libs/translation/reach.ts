@@ -1,7 +1,7 @@
 import type { WriteName } from '#libs/events'
 import { RESOURCES, type ResourceInfo, type Side } from '#libs/kube-model'
 import { type TenantConfig, defaultTenantConfig } from '#libs/sync-config'
-import { KINDS, MIRRORS, REPORTS, kindFor, mirrorFor } from './registry.ts'
+import { DECIDE_ORDER, KINDS, MIRRORS, REPORTS, kindFor, mirrorFor } from './registry.ts'
 
 /** Resources that are read of every tenant whatever crosses: pods carry their namespaces' labels. */
 const ALWAYS_READ: readonly ResourceInfo[] = [RESOURCES.namespaces]
@@ -51,9 +51,9 @@ export const REACH: Readonly<Record<Side, Readonly<Record<string, readonly Write
   ),
   virtual: {
     ...Object.fromEntries(
-      [...Object.entries(MIRRORS), ...Object.entries(KINDS)].map(([resource, { virtualWrites }]) => [
+      DECIDE_ORDER.map((resource) => [
         resource,
-        virtualWrites,
+        [...new Set([mirrorFor(resource), kindFor(resource)].flatMap((kind) => kind?.virtualWrites ?? []))],
       ]),
     ),
     // Besides what the host reports, what we tell tenants ourselves.

@@ -16,9 +16,11 @@ import { ingresses } from './kinds/ingresses.networking.k8s.io/ingresses.ts'
 import { networkPolicies } from './kinds/networkpolicies.networking.k8s.io/network-policies.ts'
 import { podDisruptionBudgets } from './kinds/poddisruptionbudgets.policy/pod-disruption-budgets.ts'
 import { pods } from './kinds/pods/pods.ts'
+import { priorityClasses } from './kinds/priorityclasses.scheduling.k8s.io/priority-classes.ts'
 import { secrets } from './kinds/secrets/secrets.ts'
 import { serviceAccounts } from './kinds/serviceaccounts/service-accounts.ts'
 import { services } from './kinds/services/services.ts'
+import { storageClasses } from './kinds/storageclasses.storage.k8s.io/storage-classes.ts'
 import { csiDrivers } from './mirrors/csi-drivers/csi-drivers.ts'
 import { csiNodes } from './mirrors/csi-nodes/csi-nodes.ts'
 import { deviceClasses } from './mirrors/device-classes/device-classes.ts'
@@ -26,7 +28,9 @@ import { gatewayClasses } from './mirrors/gateway-classes/gateway-classes.ts'
 import { ingressClasses } from './mirrors/ingress-classes/ingress-classes.ts'
 import { nodes } from './mirrors/nodes/nodes.ts'
 import { persistentVolumes } from './mirrors/persistent-volumes/persistent-volumes.ts'
+import { hostPriorityClasses } from './mirrors/priority-classes/priority-classes.ts'
 import { runtimeClasses } from './mirrors/runtime-classes/runtime-classes.ts'
+import { hostStorageClasses } from './mirrors/storage-classes/storage-classes.ts'
 import { volumeSnapshotClasses } from './mirrors/volume-snapshot-classes/volume-snapshot-classes.ts'
 import { events } from './reports/events/events.ts'
 import type { View } from './view.ts'
@@ -38,6 +42,8 @@ import type { View } from './view.ts'
 export const KINDS: Readonly<Record<string, Kind>> = {
   configmaps: configMaps,
   secrets,
+  'priorityclasses.scheduling.k8s.io': priorityClasses,
+  'storageclasses.storage.k8s.io': storageClasses,
   persistentvolumeclaims: persistentVolumeClaims,
   services,
   endpoints,
@@ -59,6 +65,8 @@ export const KINDS: Readonly<Record<string, Kind>> = {
 export const MIRRORS: Readonly<Record<string, Mirror>> = {
   nodes,
   persistentvolumes: persistentVolumes,
+  'priorityclasses.scheduling.k8s.io': hostPriorityClasses,
+  'storageclasses.storage.k8s.io': hostStorageClasses,
   'ingressclasses.networking.k8s.io': ingressClasses,
   'runtimeclasses.node.k8s.io': runtimeClasses,
   'gatewayclasses.gateway.networking.k8s.io': gatewayClasses,
@@ -72,7 +80,7 @@ export const MIRRORS: Readonly<Record<string, Mirror>> = {
 export const REPORTS: Readonly<Record<string, Report>> = { events }
 
 /** The order in which the keys of one batch are decided, so that what a pod needs is written before the pod. */
-export const DECIDE_ORDER: readonly string[] = [...Object.keys(MIRRORS), ...Object.keys(KINDS)]
+export const DECIDE_ORDER: readonly string[] = [...new Set([...Object.keys(MIRRORS), ...Object.keys(KINDS)])]
 
 /** Changes whenever some kind's decisions do: replays of old events are explained by it. */
 export const TRANSLATOR_VERSION = [...Object.entries(MIRRORS), ...Object.entries(KINDS), ...Object.entries(REPORTS)]
@@ -106,14 +114,19 @@ export function followersOf(resource: string): string[] {
   return Object.keys(MIRRORS).filter((mirror) => MIRRORS[mirror]?.follows === resource)
 }
 
-/** Whether objects of this resource are the tenant's view of host objects of the same name. */
+/** Whether all objects of this resource are the tenant's view of host objects of the same name. */
 export function isMirrored(resource: string): boolean {
-  return mirrorFor(resource) !== undefined
+  return mirrorFor(resource) !== undefined && kindFor(resource) === undefined
+}
+
+/** Whether both sides have originals of this resource: each tenant's configuration says whose cross. */
+export function isTwoSided(resource: string): boolean {
+  return mirrorFor(resource) !== undefined && kindFor(resource) !== undefined
 }
 
 /** Whether objects of this resource have decisions at all; others are only read. */
 export function isDecided(resource: string): boolean {
-  return isMirrored(resource) || kindFor(resource) !== undefined
+  return mirrorFor(resource) !== undefined || kindFor(resource) !== undefined
 }
 
 /** The kinds whose objects may refer to those of a resource that cross only while used. */
@@ -143,10 +156,27 @@ export function kindsFollowing(resource: string): Kind[] {
 
 /** Decides about one virtual key, whatever its kind. A resource that does not cross has no decisions. */
 export function decideFor(view: View): Decision[] {
-  const mirror = mirrorFor(view.key.resource)
-  if (mirror !== undefined) return mirror.decide(view)
-  const kind = kindFor(view.key.resource)
-  return kind === undefined ? [] : decide(view, kind, kindsReferringTo(view.key.resource))
+  const { resource } = view.key
+  const mirror = mirrorFor(resource)
+  const kind = kindFor(resource)
+  if (kind === undefined) return mirror?.decide(view) ?? []
+  const decisions = decide(view, kind, kindsReferringTo(resource))
+  // What is left of the direction that is off goes, whichever that is.
+  return mirror === undefined ? decisions : [...mirror.decide(viewOfOriginal(view)), ...decisions]
+}
+
+function viewOfOriginal(view: View): View {
+  const { synced, ...host } = view.original ?? { seq: 0, synced: false }
+  const { related, key } = view
+  return {
+    ...view,
+    host,
+    related: {
+      ...related,
+      synced: (side, resource) =>
+        side === 'host' && resource === key.resource ? synced : related.synced(side, resource),
+    },
+  }
 }
 
 /** Virtual objects that an object of this resource refers to, read from its two sides as far as they are there. */

@@ -44,7 +44,7 @@ export type Related = {
   virtual(ref: ObjectRef): KubeObject | undefined
   /** The tenant's objects of a resource that are in a namespace. */
   virtualIn(resource: string, namespace: string): KubeObject[]
-  /** A host object that is there: one of the tenant's copies, or one that concerns all tenants, such as a node. */
+  /** A host object that is there: one of the tenant's copies, else one that concerns all tenants, such as a node. */
   host(ref: ObjectRef): KubeObject | undefined
   /** The virtual objects that refer to `ref`, see `Kind.references`. */
   usersOf(ref: ObjectRef): ObjectRef[]
@@ -59,6 +59,11 @@ export type View = {
   key: ObjectRef
   virtual: Presence
   host: Presence
+  /**
+   * For a resource of which both sides have originals: the host's own object that the key may be a copy of, while `host`
+   * is the tenant's copy there; and whether all of those are known.
+   */
+  original?: Presence & { synced: boolean }
   /** Values that both sides agreed on after the last write, see `Decision.base`. */
   base?: JsonObject
   related: Related

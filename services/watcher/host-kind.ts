@@ -1,6 +1,6 @@
 import { ALL_PARTITIONS, MARKER_NAME, fleetFilter, partitionOf, resourceFilter } from '#libs/events'
 import { type ResourceInfo, resourceToken } from '#libs/kube-model'
-import { LABELS } from '#libs/translation'
+import { LABELS, isTwoSided } from '#libs/translation'
 import { attribute } from './attribution.ts'
 import { catchUp } from './catch-up.ts'
 import { ClusterChangedError, type WatchedCluster } from './cluster.ts'
@@ -23,10 +23,11 @@ export function watchSharedKind(
 ): Promise<void> {
   const { cluster, kind, owned } = host
   const resource = resourceToken(kind)
+  const name = sharedName(kind)
   const scope: KindScope = {
     side: 'host',
     resource: kind,
-    positionKey: `watcher.host.${resource}`,
+    positionKey: `watcher.host.${name}`,
     knownFilter: resourceFilter(ALL_PARTITIONS, { tenant: '', side: 'host', resource }),
     attribute: () => '',
     partitionOf: () => ALL_PARTITIONS,
@@ -42,8 +43,14 @@ export function watchSharedKind(
     lanes,
     log,
     owner: '',
-    report: (state, message) => parts.board.set({ tenant: '', resource, state, message }),
+    report: (state, message) => parts.board.set({ tenant: '', resource: name, state, message }),
   }).run(owned.signal)
+}
+
+/** What the watch of the host's own objects is called: copies of the same kind may be watched beside them. */
+export function sharedName(kind: ResourceInfo): string {
+  const resource = resourceToken(kind)
+  return isTwoSided(resource) ? `${resource}/shared` : resource
 }
 
 /**

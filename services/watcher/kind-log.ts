@@ -66,6 +66,8 @@ export class KindLog {
     for (const { change } of await readKnown(bus, { filter: scope.knownFilter, clock, signal })) {
       const { key, uid, resourceVersion, type } = change
       if (type === 'DELETED' || type === 'SYNCED') continue
+      // What the host has of its own is another watch's.
+      if (scope.labelSelector !== undefined && key.tenant === '') continue
       known.set({ tenant: key.tenant, namespace: key.namespace, name: key.name, uid, resourceVersion })
     }
     this.#known = known

@@ -1,7 +1,7 @@
 import { type ResourceInfo, resourceToken } from '#libs/kube-model'
 import { type HostKinds, watchedHost } from '#libs/translation'
 import { WatchedCluster } from './cluster.ts'
-import { watchHostKind, watchSharedKind } from './host-kind.ts'
+import { sharedName, watchHostKind, watchSharedKind } from './host-kind.ts'
 import { superviseCluster } from './supervise-cluster.ts'
 import type { Ownership, WatcherParts } from './watcher-parts.ts'
 
@@ -32,7 +32,7 @@ export async function watchHost(parts: WatcherParts, owned: Ownership): Promise<
       })
       const kinds = [
         ...reach.of('shared').map((kind) => ({
-          resource: resourceToken(kind),
+          resource: sharedName(kind),
           run: (together: AbortSignal) => watchSharedKind(parts, host(kind, together)),
         })),
         ...(['copies', 'reports'] as const).flatMap((whose) =>

@@ -9,7 +9,7 @@ import { matchesSelector } from '../match-selector.ts'
 import { mergePatchOf } from '../merge-patch.ts'
 import { mirroredAnnotations, mirroredLabels } from '../metadata.ts'
 import { contentOf, contentPatch, contentTags, valueAt } from '../owned-fields.ts'
-import { LABELS } from '../stamps.ts'
+import { LABELS, virtualRefOf } from '../stamps.ts'
 import type { View } from '../view.ts'
 
 export type ClassMirrorOptions = {
@@ -72,6 +72,8 @@ function whyUnwanted(
     const isKnown = related.synced('host', key.resource)
     return { rule: 'mirrorGone', proof: isKnown ? { kind: 'confirm-absent', counterpart } : undefined }
   }
+  // What another tenant has on the host is nobody else's to see.
+  if (virtualRefOf(host.object) !== undefined) return { rule: 'unselected', proof: state(host.seq) }
   const selector = options.selector?.(tenant.config)
   const isSelected = selector === undefined || matchesSelector(stringMap(host.object.metadata.labels), selector)
   if (!isSelected) return { rule: 'unselected', proof: state(host.seq) }

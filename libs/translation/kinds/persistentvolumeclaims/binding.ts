@@ -1,5 +1,5 @@
 import type { JsonObject, KubeObject, ObjectRef } from '#libs/kube-model'
-import { classOwner } from '../../classes.ts'
+import { storageClassOwner } from '../../classes.ts'
 import { asName, asObject } from '../../json.ts'
 import type { PairInput, PairWrite } from '../../kind.ts'
 import { refOf } from '../../metadata.ts'
@@ -35,7 +35,7 @@ export function bindingBack({ virtual, host, related, tenant }: PairInput): Json
   if (!isStandIn(volume) || asObject(asObject(volume?.spec)?.claimRef)?.uid !== virtual.metadata.uid) return undefined
   const className = specOf(host).storageClassName
   const isOpen = specOf(virtual).storageClassName === undefined && typeof className === 'string'
-  const isShown = isOpen && classOwner(tenant.config, 'storageclasses.storage.k8s.io') !== 'tenant'
+  const isShown = isOpen && storageClassOwner(tenant.config) !== 'tenant'
   return { volumeName: name, ...(isShown ? { storageClassName: className } : {}) }
 }
 

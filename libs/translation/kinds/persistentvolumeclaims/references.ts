@@ -1,7 +1,7 @@
 import type { KubeObject, ObjectRef } from '#libs/kube-model'
 import { asName, asObject } from '../../json.ts'
 import type { TenantContext } from '../../view.ts'
-import { classOwner } from '../../classes.ts'
+import { storageClassOwner } from '../../classes.ts'
 import { specOf } from './fields.ts'
 
 const STORAGE_CLASSES = 'storageclasses.storage.k8s.io'
@@ -22,9 +22,9 @@ export function claimReferences(pair: {
   return pair.virtual === undefined ? volumes : [...volumes, ...classReference(pair.virtual), ...source(pair.virtual)]
 }
 
-/** A class is waited for only where one of the tenant's cluster is meant. */
+/** A class is waited for only where one of the tenant's cluster is meant: one of the host's was there before. */
 export function requiredClaimReferences(virtual: KubeObject, tenant: TenantContext): ObjectRef[] {
-  return classOwner(tenant.config, STORAGE_CLASSES) === undefined ? [] : classReference(virtual)
+  return storageClassOwner(tenant.config) !== 'tenant' ? [] : classReference(virtual)
 }
 
 /** The class that a claim names; an empty name says that it wants none. */

@@ -2,7 +2,7 @@ import type { Reason } from '#libs/events'
 import { cloneJson } from '#libs/kernel'
 import type { JsonObject } from '#libs/kube-model'
 import { isEnabled } from '#libs/sync-config'
-import { classOnHost } from '../../classes.ts'
+import { storageClassOnHost } from '../../classes.ts'
 import { asName, asObject, textOf } from '../../json.ts'
 import type { ToHost, TranslateInput } from '../../kind.ts'
 import { hostMetadata, metadataBase, refOf } from '../../metadata.ts'
@@ -56,17 +56,10 @@ function translateClass(spec: JsonObject, { virtual, tenant, related }: Translat
   if (name === undefined) return undefined
   spec.storageClassName = name
   if (name === '') return undefined
-  const found = classOnHost('storageclasses.storage.k8s.io', name, { tenant, related })
-  switch (found.kind) {
-    case 'unknown':
-      return { reason: 'UnknownClass', message: found.message }
-    case 'name':
-      spec.storageClassName = found.name
-      return undefined
-    case 'unrelated':
-      // Tenants know the host's classes by name.
-      return undefined
-  }
+  const found = storageClassOnHost(name, { tenant, related })
+  if (found.kind === 'unknown') return { reason: 'UnknownClass', message: found.message }
+  spec.storageClassName = found.name
+  return undefined
 }
 
 function translateSources(spec: JsonObject, { virtual, tenant }: TranslateInput): Problem | undefined {

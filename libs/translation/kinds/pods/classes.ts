@@ -1,8 +1,8 @@
 import type { JsonObject, ObjectRef } from '#libs/kube-model'
-import { type SelectorConfig, isEnabled } from '#libs/sync-config'
-import { asName, stringMap } from '../../json.ts'
+import { isEnabled } from '#libs/sync-config'
+import { asName } from '../../json.ts'
 import type { TranslateInput } from '../../kind.ts'
-import { matchesSelector } from '../../match-selector.ts'
+import { isShown } from '../../classes.ts'
 import { hostName } from '../../names.ts'
 
 const PRIORITIES = 'priorityclasses.scheduling.k8s.io'
@@ -58,12 +58,6 @@ function runtimeClass(name: string | undefined, input: TranslateInput): Found {
   return isShown({ resource: RUNTIMES, namespace: '', name }, fromHost.runtimeClasses.selector, input)
     ? { name }
     : { unknown: `there is no RuntimeClass "${name}"` }
-}
-
-/** Whether the tenant is shown this class of the host's. What the tenant itself has under the name proves nothing. */
-function isShown(ref: ObjectRef, selector: SelectorConfig, { related }: TranslateInput): boolean {
-  const host = related.host(ref)
-  return host !== undefined && matchesSelector(stringMap(host.metadata.labels), selector)
 }
 
 function setOrDelete(spec: JsonObject, field: string, value: string | undefined): void {
