@@ -1,0 +1,3 @@
+export { compileExpression } from './expression.ts'
+export type { Computed, Expression } from './expression.ts'
+export { LIMITS } from './limits.ts'
