@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { knownResource } from '#libs/kube-model'
 import { type Path, formatPath } from './json-path.ts'
 import { mappingProblem, namespaceMappingProblem } from './mappings.ts'
 import type { ConfigProblem } from './problem.ts'
@@ -53,10 +54,16 @@ function* bothDirections({ sync: { toHost, fromHost } }: Parsed): Generator<Foun
 
 function* customResources({ sync }: Parsed): Generator<Found> {
   for (const direction of ['toHost', 'fromHost'] as const) {
-    for (const resource of Object.keys(sync[direction].customResources)) {
-      if (RESOURCE_NAME.test(resource)) continue
-      const message = 'must be PLURAL.GROUP or PLURAL.GROUP/VERSION, such as certificates.cert-manager.io'
-      yield { path: ['sync', direction, 'customResources', resource], message }
+    const resources = Object.keys(sync[direction].customResources)
+    for (const [index, resource] of resources.entries()) {
+      const path = ['sync', direction, 'customResources', resource]
+      if (!RESOURCE_NAME.test(resource)) {
+        yield { path, message: 'must be PLURAL.GROUP or PLURAL.GROUP/VERSION, such as certificates.cert-manager.io' }
+      } else if (knownResource(unversioned(resource)) !== undefined) {
+        yield { path, message: 'is no custom resource here: it has a key of its own, or does not cross' }
+      } else if (resources.findIndex((other) => unversioned(other) === unversioned(resource)) !== index) {
+        yield { path, message: 'is there already, in another version: only one crosses' }
+      }
     }
   }
   for (const [resource, kind] of Object.entries(sync.fromHost.customResources)) {

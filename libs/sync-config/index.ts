@@ -1,3 +1,5 @@
+export { customResources } from './custom-resources.ts'
+export type { CustomResource, MirroredCustomResource } from './custom-resources.ts'
 export { isEnabled, kindConfig } from './is-enabled.ts'
 export type { FromHostKey, KindConfig, ToHostKey } from './is-enabled.ts'
 export { tenantConfigJsonSchema } from './json-schema.ts'
