@@ -65,10 +65,14 @@ export function tenantFilter(type: RecordType, partition: number, tenant: string
   return `${type}.${partition}.${encodeToken(tenant)}.>`
 }
 
-/** A filter that matches all changes of one resource on one side of a tenant. */
-export function resourceFilter(partition: Partition, key: Pick<ObjectKey, 'tenant' | 'side' | 'resource'>): string {
+/** A filter that matches all changes of one resource on one side of a tenant, or those of one namespace. */
+export function resourceFilter(
+  partition: Partition,
+  key: Pick<ObjectKey, 'tenant' | 'side' | 'resource'> & { namespace?: string },
+): string {
   const tenant = key.tenant === '' ? NO_TENANT : encodeToken(key.tenant)
-  return `change.${partition}.${tenant}.${key.side}.${encodeToken(key.resource)}.>`
+  const namespace = key.namespace === undefined ? '' : `${encodeToken(key.namespace)}.`
+  return `change.${partition}.${tenant}.${key.side}.${encodeToken(key.resource)}.${namespace}>`
 }
 
 /**

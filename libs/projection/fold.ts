@@ -13,6 +13,7 @@ import {
   referencesOf,
   stampedUid,
   virtualRefOf,
+  wakingState,
 } from '#libs/translation'
 import type { StoredObject } from './object-table.ts'
 import type { DecisionKey } from './pending-table.ts'
@@ -84,7 +85,8 @@ export function foldHostShared(projection: Projection, change: LoggedChange): De
   const isForUsers = mirrorFor(key.resource)?.onlyWhileUsed === true
   const tenants = isForUsers ? projection.references.tenantsUsing(ref) : projection.tenants()
   const woken = wokenBy(projection, projection.tenants(), { resource: key.resource, before, after })
-  return [...tenants.map((tenant) => ({ tenant, ref })), ...woken]
+  const copies = tenants.flatMap((tenant) => projection.copiesOf(tenant, ref).map((copy) => ({ tenant, ref: copy })))
+  return [...copies, ...woken]
 }
 
 /** What is parked for a reason that an object may end by what it has become. */
@@ -96,7 +98,7 @@ function wokenBy(
   const { before, after } = state
   const reasons = reasonsEndedBy(state.resource)
   if (reasons.length === 0 || after === undefined) return []
-  if (before !== undefined && jsonEqual([before.spec, before.metadata.labels], [after.spec, after.metadata.labels])) {
+  if (before !== undefined && jsonEqual(wakingState(state.resource, before), wakingState(state.resource, after))) {
     return []
   }
   return tenants.flatMap((tenant) => reasons.flatMap((reason) => projection.pending.parkedFor(tenant, reason)))

@@ -34,6 +34,8 @@ export type ProjectionOptions = {
   vault: Vault
   /** The host namespace of a tenant, `undefined` while the tenant is not known. */
   hostNamespaceOf: (tenant: string) => string | undefined
+  /** What else is to be known of a tenant, for kinds whose copies have other names than their originals. @default nothing */
+  contextOf?: (tenant: string) => TenantContext | undefined
 }
 
 /**
@@ -62,9 +64,11 @@ export class Projection {
   readonly #setBase
   readonly #dropBase
   readonly #hostNamespaceOf: ProjectionOptions['hostNamespaceOf']
+  readonly #contextOf: NonNullable<ProjectionOptions['contextOf']>
 
   constructor(options: ProjectionOptions) {
     this.#hostNamespaceOf = options.hostNamespaceOf
+    this.#contextOf = options.contextOf ?? (() => undefined)
     const { database, fresh } = openDatabase(options.path)
     this.#database = database
     this.objects = new ObjectTable(database, options.vault)
@@ -172,7 +176,7 @@ export class Projection {
   /** What a decision about a key looks at. */
   view(tenant: TenantContext, ref: ObjectRef, waitedMs: number): View {
     const base = this.base({ tenant: tenant.name, ref })
-    const original = isTwoSided(ref.resource) ? this.#original(ref) : undefined
+    const original = isTwoSided(ref.resource) ? this.#original(ref, tenant) : undefined
     return {
       tenant,
       key: ref,
@@ -190,6 +194,14 @@ export class Projection {
     const hostNamespace = this.#hostNamespaceOf(tenant)
     if (hostNamespace === undefined) return undefined
     return this.objects.peek(this.hostKeyOf({ name: tenant, hostNamespace }, ref))?.object
+  }
+
+  /** Where an object that concerns all tenants appears in one of them. */
+  copiesOf(tenant: string, original: ObjectRef): ObjectRef[] {
+    const mirror = mirrorFor(original.resource)
+    if (mirror?.copiesOf === undefined) return [original]
+    const context = this.#contextOf(tenant)
+    return context === undefined ? [] : mirror.copiesOf(original, context)
   }
 
   /** The keys of a sweep, read as they are taken; see `sweepKeys`. */
@@ -264,9 +276,12 @@ export class Projection {
     return [{ tenant, resources: [...usedBy(side, resource), ...mirrorsUsedBy(resource), resource, ...users] }]
   }
 
-  #original(ref: ObjectRef): NonNullable<View['original']> {
+  #original(ref: ObjectRef, tenant: TenantContext): NonNullable<View['original']> {
     const synced = this.synced('', 'host', ref.resource)
-    return { ...this.objects.presence({ tenant: '', side: 'host', ...ref }), synced }
+    const mirror = mirrorFor(ref.resource)
+    const original = mirror?.originalOf === undefined ? ref : mirror.originalOf(ref, tenant)
+    if (original === undefined) return { seq: 0, synced }
+    return { ...this.objects.presence({ tenant: '', side: 'host', ...original }), synced }
   }
 
   #related(tenant: TenantContext): Related {

@@ -25,7 +25,9 @@ export function* sweepKeys(projection: Projection, sweep: Sweep): Generator<Deci
         mirrorFor(resource)?.onlyWhileUsed === true
           ? projection.references.targets(tenant, resource)
           : pages(projection, { tenant: '', side: 'host', resource })
-      for (const ref of wanted) yield { tenant, ref }
+      for (const original of wanted) {
+        for (const ref of projection.copiesOf(tenant, original)) yield { tenant, ref }
+      }
       if (isMirrored(resource)) continue
     }
     for (const ref of pages(projection, { tenant, side: 'host', resource })) {

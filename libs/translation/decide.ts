@@ -33,8 +33,9 @@ function exclusionOf(pair: Pair, virtual: KubeObject): Rule | 'unknown' | undefi
   const { view, kind } = pair
   const { related, tenant } = view
   if (!kind.isEnabled(tenant.config)) return 'disabled'
-  // Of a resource that both sides have, what we copied from the host is not the tenant's.
-  if (view.original !== undefined && virtual.metadata.labels?.[LABELS.mirror] === 'true') return 'excluded'
+  // A class that we copied from the host is not the tenant's.
+  if (view.original !== undefined && view.key.namespace === '' && virtual.metadata.labels?.[LABELS.mirror] === 'true')
+    return 'excluded'
   const wish = virtual.metadata.annotations?.[SWITCHES.sync]
   if (wish === 'false') return 'excluded'
   const excluded = kind.excluded(virtual, related)

@@ -126,6 +126,12 @@ export type Mirror = {
   virtualWrites: readonly WriteName[]
   /** Whether the host's objects are read; otherwise copies follow from other kinds alone. @default true */
   readsOriginals?: boolean
+  /** Host namespaces whose objects are read, where not all are. @default all */
+  namespacesOf?(tenant: TenantContext): string[]
+  /** The host object that appears in the tenant under this name. @default the one of the same name */
+  originalOf?(copy: ObjectRef, tenant: TenantContext): ObjectRef | undefined
+  /** Where a host object appears in the tenant: the inverse of `originalOf`. @default under its own name */
+  copiesOf?(original: ObjectRef, tenant: TenantContext): ObjectRef[]
   /** Resource whose objects in the tenant are looked at for copies of the same name: with each change of one, that is decided again. */
   follows?: string
   /** Decides about the tenant's copy; `view.host` is the original. Called also where the kind is not enabled. */

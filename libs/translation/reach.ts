@@ -1,6 +1,7 @@
 import type { WriteName } from '#libs/events'
 import { RESOURCES, type ResourceInfo, type Side } from '#libs/kube-model'
 import { type TenantConfig, defaultTenantConfig } from '#libs/sync-config'
+import type { TenantContext } from './view.ts'
 import { DECIDE_ORDER, KINDS, MIRRORS, REPORTS, kindFor, mirrorFor } from './registry.ts'
 
 /** Resources that are read of every tenant whatever crosses: pods carry their namespaces' labels. */
@@ -14,16 +15,18 @@ export function watchedVirtual(config: TenantConfig): ResourceInfo[] {
 }
 
 /** Kinds of the host by whose objects are whose. */
-export type HostKinds = Record<'copies' | 'shared' | 'reports', ResourceInfo[]>
+export type HostKinds = Record<'copies' | 'shared' | 'reports', ResourceInfo[]> & {
+  named: { resource: ResourceInfo; namespace: string }[]
+}
 
 /**
  * What must be watched on the host, given what of all tenants crosses.
- * `copies` carry our label; `shared` are the host's own objects, which concern every tenant; `reports` are about copies
- * and belong to the tenant in whose namespace they are.
+ * `copies` carry our label; `shared` are the host's own objects, which concern every tenant, as do those `named` by the
+ * namespace they are in; `reports` are about copies and belong to the tenant in whose namespace they are.
  */
-export function watchedHost(configs: readonly TenantConfig[]): HostKinds {
+export function watchedHost(tenants: readonly TenantContext[]): HostKinds {
   // An installation without tenants watches what the default ones will need.
-  const asked = configs.length > 0 ? configs : [defaultTenantConfig()]
+  const asked = tenants.length > 0 ? tenants.map(({ config }) => config) : [defaultTenantConfig()]
   const isWanted = (kind: { isEnabled(config: TenantConfig): boolean }): boolean =>
     asked.some((config) => kind.isEnabled(config))
   return {
@@ -31,8 +34,13 @@ export function watchedHost(configs: readonly TenantConfig[]): HostKinds {
       .filter(isWanted)
       .map(({ resource }) => resource),
     shared: Object.values(MIRRORS)
-      .filter((mirror) => mirror.readsOriginals !== false && isWanted(mirror))
+      .filter((mirror) => mirror.readsOriginals !== false && mirror.namespacesOf === undefined && isWanted(mirror))
       .map(({ resource }) => resource),
+    named: Object.values(MIRRORS).flatMap((mirror) => {
+      const wanting = tenants.filter(({ config }) => mirror.isEnabled(config))
+      const namespaces = new Set(wanting.flatMap((tenant) => mirror.namespacesOf?.(tenant) ?? []))
+      return [...namespaces].map((namespace) => ({ resource: mirror.resource, namespace }))
+    }),
     reports: Object.values(REPORTS)
       .filter(isWanted)
       .map(({ resource }) => resource),
@@ -56,6 +64,8 @@ export const REACH: Readonly<Record<Side, Readonly<Record<string, readonly Write
         [...new Set([mirrorFor(resource), kindFor(resource)].flatMap((kind) => kind?.virtualWrites ?? []))],
       ]),
     ),
+    // Where copies of the host's objects are to appear.
+    namespaces: ['create'],
     // Besides what the host reports, what we tell tenants ourselves.
     events: ['announce'],
   },

@@ -1,4 +1,5 @@
 import type { KubeObject, ObjectRef } from '#libs/kube-model'
+import { configuredReferences, decideMirror, refersByPatch, withPatches } from './configured/with-patches.ts'
 import { decide } from './decide.ts'
 import type { Decision } from './decision.ts'
 import type { Kind, Mirror, Report } from './kind.ts'
@@ -21,6 +22,8 @@ import { secrets } from './kinds/secrets/secrets.ts'
 import { serviceAccounts } from './kinds/serviceaccounts/service-accounts.ts'
 import { services } from './kinds/services/services.ts'
 import { storageClasses } from './kinds/storageclasses.storage.k8s.io/storage-classes.ts'
+import { hostConfigMaps } from './mirrors/mapped-data/config-maps.ts'
+import { hostSecrets } from './mirrors/mapped-data/secrets.ts'
 import { csiDrivers } from './mirrors/csi-drivers/csi-drivers.ts'
 import { csiNodes } from './mirrors/csi-nodes/csi-nodes.ts'
 import { deviceClasses } from './mirrors/device-classes/device-classes.ts'
@@ -33,7 +36,7 @@ import { runtimeClasses } from './mirrors/runtime-classes/runtime-classes.ts'
 import { hostStorageClasses } from './mirrors/storage-classes/storage-classes.ts'
 import { volumeSnapshotClasses } from './mirrors/volume-snapshot-classes/volume-snapshot-classes.ts'
 import { events } from './reports/events/events.ts'
-import type { View } from './view.ts'
+import type { TenantContext, View } from './view.ts'
 
 /**
  * The kinds that cross from the tenant to the host, by resource token. Adding a kind is a folder and a line here: what
@@ -64,6 +67,8 @@ export const KINDS: Readonly<Record<string, Kind>> = {
 /** The kinds whose originals are on the host and of which tenants get copies, by resource token. */
 export const MIRRORS: Readonly<Record<string, Mirror>> = {
   nodes,
+  configmaps: hostConfigMaps,
+  secrets: hostSecrets,
   persistentvolumes: persistentVolumes,
   'priorityclasses.scheduling.k8s.io': hostPriorityClasses,
   'storageclasses.storage.k8s.io': hostStorageClasses,
@@ -159,10 +164,25 @@ export function decideFor(view: View): Decision[] {
   const { resource } = view.key
   const mirror = mirrorFor(resource)
   const kind = kindFor(resource)
-  if (kind === undefined) return mirror?.decide(view) ?? []
-  const decisions = decide(view, kind, kindsReferringTo(resource))
-  // What is left of the direction that is off goes, whichever that is.
-  return mirror === undefined ? decisions : [...mirror.decide(viewOfOriginal(view)), ...decisions]
+  if (kind === undefined) return mirror === undefined ? [] : decideMirror(mirror, view)
+  const decisions = decide(view, withPatches(kind, view.tenant), usersOf(resource, view.tenant))
+  if (mirror === undefined) return decisions
+  // What is left of the direction that is off goes, whichever that is. What is a copy in the tenant is its original's.
+  const mirrored = decideMirror(mirror, viewOfOriginal(view))
+  const isMirrored = mirrored.length > 0
+  return [
+    ...mirrored,
+    ...decisions.filter((each) => !isMirrored || each.kind !== 'write' || each.target.side === 'host'),
+  ]
+}
+
+/** The kinds whose objects may refer to those of a resource, by what they are or by a patch of the tenant's. */
+function usersOf(resource: string, { config }: TenantContext): Kind[] {
+  const users = kindsReferringTo(resource)
+  return [
+    ...users,
+    ...Object.values(KINDS).filter((kind) => !users.includes(kind) && refersByPatch(config, kind, resource)),
+  ]
 }
 
 function viewOfOriginal(view: View): View {
@@ -179,10 +199,15 @@ function viewOfOriginal(view: View): View {
   }
 }
 
-/** Virtual objects that an object of this resource refers to, read from its two sides as far as they are there. */
+/**
+ * Virtual objects that an object of this resource refers to, read from its two sides as far as they are there.
+ * @param tenant whose configuration may add to them, where it is known
+ */
 export function referencesOf(
   resource: string,
   pair: { virtual?: KubeObject | undefined; host?: KubeObject | undefined },
+  tenant?: TenantContext,
 ): ObjectRef[] {
-  return kindFor(resource)?.references(pair) ?? []
+  const references = kindFor(resource)?.references(pair) ?? []
+  return tenant === undefined ? references : [...references, ...configuredReferences(tenant, resource, pair)]
 }

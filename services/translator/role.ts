@@ -27,6 +27,7 @@ export async function startTranslator(context: RoleContext): Promise<Role> {
       path,
       vault: context.vault,
       hostNamespaceOf: (tenant) => directory.tenant(tenant)?.hostNamespace,
+      contextOf: (tenant) => directory.context(tenant),
     })
     const worker = new PartitionWorker({
       partition,

@@ -16,19 +16,21 @@ const WAITING_LIMIT = 8_192
 /** Warnings remembered, so that each is given once. */
 const WARNED_LIMIT = 1_000
 
-/** Watches one kind of the host's own objects, which concern every tenant. */
+/** Watches one kind of the host's own objects, which concern every tenant; of one namespace, or all. */
 export function watchSharedKind(
   parts: WatcherParts,
-  host: { cluster: WatchedCluster; kind: ResourceInfo; owned: Ownership },
+  host: { cluster: WatchedCluster; kind: ResourceInfo; owned: Ownership; namespace?: string | undefined },
 ): Promise<void> {
-  const { cluster, kind, owned } = host
+  const { cluster, kind, owned, namespace } = host
   const resource = resourceToken(kind)
-  const name = sharedName(kind)
+  const name = sharedName(kind, namespace)
+  const known = { tenant: '', side: 'host', resource } as const
   const scope: KindScope = {
     side: 'host',
     resource: kind,
+    ...(namespace === undefined ? {} : { namespace }),
     positionKey: `watcher.host.${name}`,
-    knownFilter: resourceFilter(ALL_PARTITIONS, { tenant: '', side: 'host', resource }),
+    knownFilter: resourceFilter(ALL_PARTITIONS, namespace === undefined ? known : { ...known, namespace }),
     attribute: () => '',
     partitionOf: () => ALL_PARTITIONS,
     owners: () => [{ tenant: '', owner: '' }],
@@ -48,8 +50,9 @@ export function watchSharedKind(
 }
 
 /** What the watch of the host's own objects is called: copies of the same kind may be watched beside them. */
-export function sharedName(kind: ResourceInfo): string {
+export function sharedName(kind: ResourceInfo, namespace?: string): string {
   const resource = resourceToken(kind)
+  if (namespace !== undefined) return `${resource}/${namespace}`
   return isTwoSided(resource) ? `${resource}/shared` : resource
 }
 

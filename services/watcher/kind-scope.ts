@@ -17,6 +17,8 @@ export type KindScope = {
   knownFilter: string
   /** With one, an object leaves the watch also when it loses the label. */
   labelSelector?: string
+  /** The only namespace that is watched. @default all */
+  namespace?: string
   /** Whether what a list misses is gone without having been read by name: for objects that no deletion follows from. */
   trustsLists?: boolean
   /** Whose change an object is: a tenant's name, empty for all tenants', undefined for nobody's. */

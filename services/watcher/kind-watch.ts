@@ -128,6 +128,7 @@ export class KindWatch {
       },
       resource: scope.resource,
       labelSelector: scope.labelSelector,
+      namespace: scope.namespace,
       keepManagedFields: needsManagedFields(scope),
       checkpoint,
       known: () => log.known?.values() ?? [],

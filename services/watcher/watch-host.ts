@@ -18,11 +18,11 @@ export async function watchHost(parts: WatcherParts, owned: Ownership): Promise<
   const reach = new HostReach()
   try {
     while (!owned.signal.aborted) {
-      const configs = () => parts.directory.tenants().flatMap(({ name }) => parts.directory.context(name)?.config ?? [])
-      reach.widen(watchedHost(configs()))
+      const tenants = () => parts.directory.tenants().flatMap(({ name }) => parts.directory.context(name) ?? [])
+      reach.widen(watchedHost(tenants()))
       const widened = new AbortController()
       const unsubscribe = parts.directory.subscribe(() => {
-        if (reach.lacks(watchedHost(configs()))) widened.abort(new Error('another kind is to be watched'))
+        if (reach.lacks(watchedHost(tenants()))) widened.abort(new Error('another kind is to be watched'))
       })
       const signal = AbortSignal.any([owned.signal, widened.signal])
       const host = (kind: ResourceInfo, together: AbortSignal) => ({
@@ -34,6 +34,10 @@ export async function watchHost(parts: WatcherParts, owned: Ownership): Promise<
         ...reach.of('shared').map((kind) => ({
           resource: sharedName(kind),
           run: (together: AbortSignal) => watchSharedKind(parts, host(kind, together)),
+        })),
+        ...reach.named.map(({ resource, namespace }) => ({
+          resource: sharedName(resource, namespace),
+          run: (together: AbortSignal) => watchSharedKind(parts, { ...host(resource, together), namespace }),
         })),
         ...(['copies', 'reports'] as const).flatMap((whose) =>
           reach.of(whose).map((kind) => ({
@@ -53,6 +57,9 @@ export async function watchHost(parts: WatcherParts, owned: Ownership): Promise<
   }
 }
 
+const WHOSE = ['copies', 'shared', 'reports'] as const
+type Whose = (typeof WHOSE)[number]
+
 /**
  * The kinds watched on the host. They only grow while the process runs: where a kind is switched off for the last
  * tenant, the watch must still see its copies go.
@@ -62,19 +69,26 @@ class HostReach {
     copies: new Map<string, ResourceInfo>(),
     shared: new Map<string, ResourceInfo>(),
     reports: new Map<string, ResourceInfo>(),
-  } as const satisfies Record<keyof HostKinds, Map<string, ResourceInfo>>
+  } as const satisfies Record<Whose, Map<string, ResourceInfo>>
+  readonly #named = new Map<string, HostKinds['named'][number]>()
 
-  of(whose: keyof HostKinds): ResourceInfo[] {
+  of(whose: Whose): ResourceInfo[] {
     return [...this.#kinds[whose].values()]
+  }
+
+  get named(): HostKinds['named'] {
+    return [...this.#named.values()]
   }
 
   widen(kinds: HostKinds): void {
     for (const whose of WHOSE) for (const kind of kinds[whose]) this.#kinds[whose].set(resourceToken(kind), kind)
+    for (const each of kinds.named) this.#named.set(sharedName(each.resource, each.namespace), each)
   }
 
   lacks(kinds: HostKinds): boolean {
-    return WHOSE.some((whose) => kinds[whose].some((kind) => !this.#kinds[whose].has(resourceToken(kind))))
+    return (
+      WHOSE.some((whose) => kinds[whose].some((kind) => !this.#kinds[whose].has(resourceToken(kind)))) ||
+      kinds.named.some((each) => !this.#named.has(sharedName(each.resource, each.namespace)))
+    )
   }
 }
-
-const WHOSE = ['copies', 'shared', 'reports'] as const
