@@ -37,6 +37,7 @@ export const REASONS = [
   'AdmissionDenied',
   'PolicyRejected',
   'UnknownClass',
+  'CrdMissing',
   'ReferenceNotPermitted',
   'WaitingForDNS',
   'TokenRefused',
@@ -49,6 +50,7 @@ export const REASONS = [
   'OutsideTenant',
   'StillPresent',
   'Unsupported',
+  'PatchLoop',
   'PoisonMessage',
 ] as const
 

@@ -1,3 +1,10 @@
+export {
+  DEFINITIONS,
+  customResourceInfo,
+  fromHostResource,
+  isCustomResource,
+  toHostResource,
+} from './custom-resources/resource.ts'
 export { REFERENCE_WAIT_MS } from './decide.ts'
 export { RULES } from './decision.ts'
 export type { Decision, Rule } from './decision.ts'
@@ -20,6 +27,7 @@ export {
   REPORTS,
   TRANSLATOR_VERSION,
   decideFor,
+  decideRank,
   followersOf,
   followsReference,
   informs,
@@ -50,5 +58,5 @@ export {
   stampedUid,
   virtualRefOf,
 } from './stamps.ts'
-export { reasonsEndedBy } from './wakes.ts'
+export { reasonsEndedBy, wakingState } from './wakes.ts'
 export type { Presence, Related, TenantContext, Tombstone, View } from './view.ts'

@@ -1,6 +1,7 @@
 import type { WriteName } from '#libs/events'
 import { RESOURCES, type ResourceInfo, type Side } from '#libs/kube-model'
-import { type TenantConfig, defaultTenantConfig } from '#libs/sync-config'
+import { type CustomResource, type TenantConfig, customResources, defaultTenantConfig } from '#libs/sync-config'
+import { customResourceInfo, enabledCustomResources } from './custom-resources/resource.ts'
 import type { TenantContext } from './view.ts'
 import { DECIDE_ORDER, KINDS, MIRRORS, REPORTS, kindFor, mirrorFor } from './registry.ts'
 
@@ -11,7 +12,7 @@ const ALWAYS_READ: readonly ResourceInfo[] = [RESOURCES.namespaces]
 export function watchedVirtual(config: TenantConfig): ResourceInfo[] {
   const wanted = [...Object.values(MIRRORS), ...Object.values(KINDS)].filter((kind) => kind.isEnabled(config))
   const read = wanted.flatMap((kind) => [kind.resource, ...('reads' in kind ? kind.reads : [])])
-  return [...new Set([...ALWAYS_READ, ...read])]
+  return [...new Set([...ALWAYS_READ, ...read]), ...enabledCustomResources(config).map(infoOf)]
 }
 
 /** Kinds of the host by whose objects are whose. */
@@ -30,12 +31,18 @@ export function watchedHost(tenants: readonly TenantContext[]): HostKinds {
   const isWanted = (kind: { isEnabled(config: TenantConfig): boolean }): boolean =>
     asked.some((config) => kind.isEnabled(config))
   return {
-    copies: Object.values(KINDS)
-      .filter(isWanted)
-      .map(({ resource }) => resource),
-    shared: Object.values(MIRRORS)
-      .filter((mirror) => mirror.readsOriginals !== false && mirror.namespacesOf === undefined && isWanted(mirror))
-      .map(({ resource }) => resource),
+    copies: [
+      ...Object.values(KINDS)
+        .filter(isWanted)
+        .map(({ resource }) => resource),
+      ...distinct(asked.flatMap((config) => customResources(config).toHost.filter(({ enabled }) => enabled))),
+    ],
+    shared: [
+      ...Object.values(MIRRORS)
+        .filter((mirror) => mirror.readsOriginals !== false && mirror.namespacesOf === undefined && isWanted(mirror))
+        .map(({ resource }) => resource),
+      ...distinct(asked.flatMap((config) => customResources(config).fromHost.filter(({ enabled }) => enabled))),
+    ],
     named: Object.values(MIRRORS).flatMap((mirror) => {
       const wanting = tenants.filter(({ config }) => mirror.isEnabled(config))
       const namespaces = new Set(wanting.flatMap((tenant) => mirror.namespacesOf?.(tenant) ?? []))
@@ -45,6 +52,15 @@ export function watchedHost(tenants: readonly TenantContext[]): HostKinds {
       .filter(isWanted)
       .map(({ resource }) => resource),
   }
+}
+
+/** Of several tenants that name one custom resource, the first says in which version it is read. */
+function distinct(resources: readonly CustomResource[]): ResourceInfo[] {
+  return [...new Map(resources.toReversed().map((each) => [each.resource, infoOf(each)])).values()]
+}
+
+function infoOf({ resource, version, namespaced }: CustomResource): ResourceInfo {
+  return customResourceInfo(resource, { version, namespaced })
 }
 
 const HOST_WRITES: readonly WriteName[] = ['create', 'patch', 'delete']

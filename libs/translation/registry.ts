@@ -1,5 +1,8 @@
 import type { KubeObject, ObjectRef } from '#libs/kube-model'
 import { configuredReferences, decideMirror, refersByPatch, withPatches } from './configured/with-patches.ts'
+import { CUSTOM_VERSION, customKind } from './custom-resources/custom-kind.ts'
+import { customMirror } from './custom-resources/custom-mirror.ts'
+import { isCustomResource } from './custom-resources/resource.ts'
 import { decide } from './decide.ts'
 import type { Decision } from './decision.ts'
 import type { Kind, Mirror, Report } from './kind.ts'
@@ -24,6 +27,7 @@ import { services } from './kinds/services/services.ts'
 import { storageClasses } from './kinds/storageclasses.storage.k8s.io/storage-classes.ts'
 import { hostConfigMaps } from './mirrors/mapped-data/config-maps.ts'
 import { hostSecrets } from './mirrors/mapped-data/secrets.ts'
+import { customResourceDefinitions } from './mirrors/custom-resource-definitions/custom-resource-definitions.ts'
 import { csiDrivers } from './mirrors/csi-drivers/csi-drivers.ts'
 import { csiNodes } from './mirrors/csi-nodes/csi-nodes.ts'
 import { deviceClasses } from './mirrors/device-classes/device-classes.ts'
@@ -66,6 +70,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
 
 /** The kinds whose originals are on the host and of which tenants get copies, by resource token. */
 export const MIRRORS: Readonly<Record<string, Mirror>> = {
+  'customresourcedefinitions.apiextensions.k8s.io': customResourceDefinitions,
   nodes,
   configmaps: hostConfigMaps,
   secrets: hostSecrets,
@@ -90,15 +95,24 @@ export const DECIDE_ORDER: readonly string[] = [...new Set([...Object.keys(MIRRO
 /** Changes whenever some kind's decisions do: replays of old events are explained by it. */
 export const TRANSLATOR_VERSION = [...Object.entries(MIRRORS), ...Object.entries(KINDS), ...Object.entries(REPORTS)]
   .map(([resource, { version }]) => `${resource}=${version}`)
+  .concat(`customresources=${CUSTOM_VERSION}`)
   .join(',')
+
+/** The place of a resource in the order of deciding. Custom resources come last. */
+export function decideRank(resource: string): number {
+  const place = DECIDE_ORDER.indexOf(resource)
+  return place < 0 ? DECIDE_ORDER.length : place
+}
 
 /** The kind of a resource that crosses from the tenant to the host. */
 export function kindFor(resource: string): Kind | undefined {
+  if (isCustomResource(resource)) return customKind(resource)
   return Object.hasOwn(KINDS, resource) ? KINDS[resource] : undefined
 }
 
 /** The kind of a resource of which tenants get copies of the host's objects. */
 export function mirrorFor(resource: string): Mirror | undefined {
+  if (isCustomResource(resource)) return customMirror(resource)
   return Object.hasOwn(MIRRORS, resource) ? MIRRORS[resource] : undefined
 }
 

@@ -17,6 +17,7 @@ const TENANT_TEXT: Record<Reason | 'Synced', { reason: string; text: string; sho
   AdmissionDenied: { reason: 'SyncFailed', text: 'a policy of the host refuses it', showAnswer: true },
   PolicyRejected: { reason: 'SyncFailed', text: 'the policy of this cluster does not let it run', showAnswer: true },
   UnknownClass: { reason: 'SyncFailed', text: 'it names a class that there is not', showAnswer: true },
+  CrdMissing: { reason: 'SyncFailed', text: 'its kind is not defined where it is to go', showAnswer: true },
   ReferenceNotPermitted: { reason: 'SyncFailed', text: 'it refers to what it may not', showAnswer: true },
   WaitingForDNS: { reason: 'SyncWaiting', text: 'the DNS of this cluster has no address on the host yet' },
   TokenRefused: { reason: 'SyncFailed', text: 'this cluster’s API gives it no token', showAnswer: true },
@@ -32,6 +33,11 @@ const TENANT_TEXT: Record<Reason | 'Synced', { reason: string; text: string; sho
   OutsideTenant: { reason: 'SyncFailed', text: 'it would leave the bounds of this cluster' },
   StillPresent: { reason: 'SyncWaiting', text: 'its counterpart is still there' },
   Unsupported: { reason: 'SyncFailed', text: 'it cannot be expressed on the host', showAnswer: true },
+  PatchLoop: {
+    reason: 'SyncFailed',
+    text: 'a change by the configuration of this cluster has no inverse; ask the operator',
+    showAnswer: true,
+  },
   PoisonMessage: { reason: 'SyncFailed', text: 'it could not be processed; ask the operator' },
 }
 
@@ -55,7 +61,9 @@ export type Announcement = {
 /** The Event's target and body. Its name follows from object and reason: a repeat raises a count, it adds no object. */
 export function announcementFor(item: Announcement): Pick<Intent, 'target' | 'write'> | undefined {
   const resource = knownResource(item.ref.resource)
-  if (resource === undefined || item.ref.namespace === '') return undefined
+  // Those that this build does not know are custom resources, whose objects alone say what they are.
+  const kind = resource?.kind ?? item.object.kind
+  if (kind === undefined || item.ref.namespace === '') return undefined
   const told = TENANT_TEXT[item.reason]
   const answer = told.showAnswer ? `: ${withoutHostNames(item)}` : ''
   const stem = item.ref.name.slice(0, 200).replace(/[-.]+$/, '')
@@ -71,7 +79,7 @@ export function announcementFor(item: Announcement): Pick<Intent, 'target' | 'wr
         metadata: { name, namespace: item.ref.namespace },
         involvedObject: {
           apiVersion: 'v1',
-          kind: resource.kind,
+          kind,
           namespace: item.ref.namespace,
           name: item.ref.name,
           uid: item.object.metadata.uid,

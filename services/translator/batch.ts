@@ -1,6 +1,6 @@
 import type { Intent, LoggedChange } from '#libs/events'
 import type { DecisionKey } from '#libs/projection'
-import { DECIDE_ORDER } from '#libs/translation'
+import { decideRank } from '#libs/translation'
 import type { Cause } from './plan.ts'
 
 /** What a batch of messages has touched: each key once, with the last change that led to it. */
@@ -21,7 +21,7 @@ export class Batch {
 
   /** The keys to decide about: what others need comes first. */
   inOrder(): { key: DecisionKey; cause: Cause }[] {
-    const rank = (item: { key: DecisionKey }): number => DECIDE_ORDER.indexOf(item.key.ref.resource)
+    const rank = (item: { key: DecisionKey }): number => decideRank(item.key.ref.resource)
     return [...this.#touched.values()].toSorted((a, b) => rank(a) - rank(b))
   }
 }

@@ -18,14 +18,20 @@ export type ClassMirrorOptions = {
   isEnabled(config: TenantConfig): boolean
   /** Which of the host's objects the tenant sees. @default all */
   selector?(config: TenantConfig): SelectorConfig
+  /** What objects of the kind call it, where that is not in `resource`. */
+  names?: { apiVersion: string; kind: string }
+  /** Whether anything on the host is shown under the key at all. @default true */
+  isMapped?: boolean
+  /** Whether nothing but the deletion of the original, as it was seen, proves that it is gone. @default a live read, too */
+  needsTombstone?: boolean
   /** Whether the tenant is to see this one, given what else there is. @default true */
   isWanted?(view: View): boolean
   /** What the tenant sees of a host object, besides metadata and status. @default every field */
   fields?(host: KubeObject): JsonObject
   /** Fields that the API lets nobody change, as `provisioner` or `spec.controller`: the copy is made anew. */
   immutable?: readonly string[]
-  /** Whether the status is shown as well. It must be a subresource then. @default false */
-  status?: boolean
+  /** Whether the status is shown as well: as a subresource, or as a field like any other. @default false */
+  status?: boolean | 'field'
   /** Resource whose objects in the tenant decide about copies of the same name, see `Mirror.follows`. */
   follows?: string
 }
@@ -49,7 +55,8 @@ export function classMirror(options: ClassMirrorOptions): Mirror {
   }
 }
 
-function decideClass(view: View, options: ClassMirrorOptions): Decision[] {
+/** Decides about one copy of a class. */
+export function decideClass(view: View, options: ClassMirrorOptions): Decision[] {
   const virtual = view.virtual.object
   const unwanted = whyUnwanted(view, options)
   if (virtual === undefined) return unwanted === undefined ? [create(view, options)] : []
@@ -66,10 +73,11 @@ function whyUnwanted(
   const { tenant, host, virtual, key, related } = view
   const state = (seq: number): DeleteProof | undefined => (seq > 0 ? { kind: 'state', seq } : undefined)
   if (!options.isEnabled(tenant.config)) return { rule: 'disabled', proof: state(virtual.seq) }
+  if (options.isMapped === false) return { rule: 'unselected', proof: state(virtual.seq) }
   if (host.object === undefined) {
     if (host.gone !== undefined) return { rule: 'mirrorGone', proof: { kind: 'tombstone', seq: host.gone.seq } }
     const counterpart = { tenant: tenant.name, side: 'host' as const, ...key }
-    const isKnown = related.synced('host', key.resource)
+    const isKnown = options.needsTombstone !== true && related.synced('host', key.resource)
     return { rule: 'mirrorGone', proof: isKnown ? { kind: 'confirm-absent', counterpart } : undefined }
   }
   // What another tenant has on the host is nobody else's to see.
@@ -82,11 +90,12 @@ function whyUnwanted(
 
 function create(view: View, options: ClassMirrorOptions): Decision {
   const fields = fieldsOf(view, options)
+  const { name, namespace } = view.key
   const body: KubeObject = {
     ...fields,
-    apiVersion: apiVersionOf(options.resource),
-    kind: options.resource.kind,
-    metadata: { name: view.key.name, ...metadataOf(view) },
+    apiVersion: options.names?.apiVersion ?? apiVersionOf(options.resource),
+    kind: options.names?.kind ?? options.resource.kind,
+    metadata: { name, ...(namespace === '' ? {} : { namespace }), ...metadataOf(view) },
   }
   return write(view, { write: { op: 'create', body }, rule: 'mirror', base: { fields: contentTags(fields) } })
 }
@@ -104,9 +113,11 @@ function update(view: View, virtual: KubeObject, options: ClassMirrorOptions): D
     const base = { fields: contentTags(wanted) }
     decisions.push(write(view, { write: { op: 'patch', patchType: 'merge', body, uid }, rule: 'mirror', base }))
   }
-  const status = options.status === true ? statusPatch(virtual, view.host.object) : undefined
+  const isShown = options.status === true || options.status === 'field'
+  const status = isShown ? statusPatch(virtual, view.host.object) : undefined
   if (status !== undefined) {
-    const patch: Write = { op: 'patch', patchType: 'merge', body: { status }, uid, subresource: 'status' }
+    const place = options.status === 'field' ? {} : { subresource: 'status' as const }
+    const patch: Write = { op: 'patch', patchType: 'merge', body: { status }, uid, ...place }
     decisions.push(write(view, { write: patch, rule: 'statusBack' }))
   }
   return decisions

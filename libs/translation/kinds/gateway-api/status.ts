@@ -1,6 +1,6 @@
 import { cloneJson, jsonEqual } from '#libs/kernel'
-import type { Json, JsonObject, KubeObject } from '#libs/kube-model'
-import { observedGeneration } from '../../generation.ts'
+import type { JsonObject } from '#libs/kube-model'
+import { withGenerations } from '../../generation.ts'
 import { asName, asObject, objectsIn } from '../../json.ts'
 import type { PairInput } from '../../kind.ts'
 import { virtualRefOf } from '../../stamps.ts'
@@ -18,19 +18,6 @@ export function gatewayStatus(input: PairInput): JsonObject | undefined {
   if (desired.parents !== undefined) desired.parents = parentsOf(desired.parents, input)
   if (desired.ancestors !== undefined) desired.ancestors = ancestorsOf(desired.ancestors, input)
   return desired
-}
-
-function withGenerations(value: Json, pair: { virtual: KubeObject; host: KubeObject }): Json {
-  if (Array.isArray(value)) return value.map((item) => withGenerations(item, pair))
-  const object = asObject(value)
-  if (object === undefined) return value
-  return Object.fromEntries(
-    Object.entries(object).flatMap(([field, inner]) => {
-      if (field !== 'observedGeneration') return [[field, withGenerations(inner, pair)]]
-      const generation = observedGeneration(inner, pair)
-      return generation === undefined ? [] : [[field, generation]]
-    }),
-  )
 }
 
 /** Parents of a route are told as the route itself names them. */
