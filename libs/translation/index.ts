@@ -1,3 +1,4 @@
+export { checkPatch } from './configured/check-patch.ts'
 export {
   DEFINITIONS,
   customResourceInfo,

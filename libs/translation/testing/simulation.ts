@@ -171,7 +171,7 @@ export class Simulation {
       usersOf: (ref) =>
         this.#keys().filter((user) => {
           const pair = { virtual: this.get('virtual', user), host: this.get('host', this.hostRef(user)) }
-          return referencesOf(user.resource, pair).some((used) => keyOf('virtual', used) === keyOf('virtual', ref))
+          return referencesOf(user.resource, pair, this.tenant).some((used) => keyOf('virtual', used) === keyOf('virtual', ref))
         }),
       synced: () => true,
     }
