@@ -127,7 +127,7 @@ export function refreshReferences(projection: Projection, tenant: string, ref: O
   if (!isDecided(ref.resource)) return []
   const virtual = projection.objects.peek({ tenant, side: 'virtual', ...ref })?.object
   const host = projection.hostCopyOf(tenant, ref)
-  const refs = referencesOf(ref.resource, { virtual, host })
+  const refs = referencesOf(ref.resource, { virtual, host }, projection.contextOf(tenant))
   // The copy still runs and still uses what its original referred to: that must not go before the copy does.
   const kept = virtual === undefined && host !== undefined ? projection.references.of(tenant, ref) : []
   const changed = projection.references.replace(tenant, ref, [...refs, ...kept])

@@ -34,7 +34,7 @@ export type ProjectionOptions = {
   vault: Vault
   /** The host namespace of a tenant, `undefined` while the tenant is not known. */
   hostNamespaceOf: (tenant: string) => string | undefined
-  /** What else is to be known of a tenant, for kinds whose copies have other names than their originals. @default nothing */
+  /** What else is to be known of a tenant, for kinds whose copies have other names than their originals, and for patches that are references. @default nothing */
   contextOf?: (tenant: string) => TenantContext | undefined
 }
 
@@ -194,6 +194,11 @@ export class Projection {
     const hostNamespace = this.#hostNamespaceOf(tenant)
     if (hostNamespace === undefined) return undefined
     return this.objects.peek(this.hostKeyOf({ name: tenant, hostNamespace }, ref))?.object
+  }
+
+  /** What is to be known of a tenant; `undefined` while it is not. */
+  contextOf(tenant: string): TenantContext | undefined {
+    return this.#contextOf(tenant)
   }
 
   /** Where an object that concerns all tenants appears in one of them. */

@@ -1,4 +1,5 @@
 import { type TenantConfig, parseTenantConfig } from '#libs/sync-config'
+import { checkPatch } from '#libs/translation'
 import { type TenantEntry, tenantEntrySchema } from './tenant-entry.ts'
 
 /** A tenant as registered, with its configuration resolved. */
@@ -18,7 +19,7 @@ export function acceptEntry(
     return { problems: parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`) }
   }
   const entry = parsed.data
-  const { config, problems } = parseTenantConfig(withEntryKeys(entry))
+  const { config, problems } = parseTenantConfig(withEntryKeys(entry), { checkPatch })
   if (config !== undefined) return { tenant: { entry, config }, problems: [] }
   const messages = problems.map(({ path, message }) =>
     path === '' ? `config: ${message}` : `config.${path}: ${message}`,

@@ -6,6 +6,8 @@ import { canonicalJson } from '#libs/kernel'
 import type { JsonObject, KubeObject, ObjectRef } from '#libs/kube-model'
 import { parseTenantConfig } from '#libs/sync-config'
 import type { Kind, ToHost } from './kind.ts'
+import { checkPatch } from './configured/check-patch.ts'
+import { withPatches } from './configured/with-patches.ts'
 import { KINDS } from './registry.ts'
 import { applyPatch } from './testing/apply-patch.ts'
 import { TENANT, deepFreeze, memoryRelated } from './testing/index.ts'
@@ -46,12 +48,13 @@ for (const [resource, kind] of Object.entries(KINDS)) {
 }
 
 /** The outcome of a case, and that of a second run, which must not differ. */
-function run(kind: Kind, folder: string): { output: unknown; again: string } {
+function run(given: Kind, folder: string): { output: unknown; again: string } {
   const original = deepFreeze(read<KubeObject>(folder, 'virtual.yaml'))
   const context = read<Context>(folder, 'context.yaml') ?? {}
   if (original === undefined) throw new Error(`${folder} has no virtual.yaml`)
   const tenant = deepFreeze({ ...TENANT, ...context.tenant, config: configOf(context) })
   const related = memoryRelated(context)
+  const kind = withPatches(given, tenant)
   const translate = () => kind.toHost({ virtual: original, tenant, related })
   const copy = deepFreeze(translate())
   const virtualPatch = read<JsonObject>(folder, 'virtual-patch.yaml')
@@ -82,7 +85,7 @@ function madeOf(copy: ToHost): unknown {
 }
 
 function configOf({ config }: Context): TenantContext['config'] {
-  const parsed = parseTenantConfig(config)
+  const parsed = parseTenantConfig(config, { checkPatch })
   if (parsed.config === undefined) throw new Error(JSON.stringify(parsed.problems))
   return parsed.config
 }

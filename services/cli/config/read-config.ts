@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import { ConfigError, errorMessage } from '#libs/kernel'
 import { parseTenantConfig } from '#libs/sync-config'
+import { checkPatch } from '#libs/translation'
 
 /** A tenant's configuration as written, found to be valid. */
 export type CheckedConfig = {
@@ -19,7 +20,7 @@ export type CheckedConfig = {
  * @param prefix what the paths begin with when it is a part of the file, for example `tenants[0].config.`
  */
 export function checkConfig(value: unknown, where: string, prefix = ''): CheckedConfig {
-  const { config, problems, ignored } = parseTenantConfig(value)
+  const { config, problems, ignored } = parseTenantConfig(value, { checkPatch })
   const at = (path: string): string => `${where}: ${`${prefix}${path}`.replace(/\.$/, '')}`.replace(/: $/, '')
   return {
     ...(config === undefined ? {} : { config: (value ?? {}) as Record<string, unknown> }),
