@@ -13,6 +13,7 @@ import {
   type TenantContext,
   type View,
   hostRefOf,
+  isCustomResource,
   isMirrored,
   isTwoSided,
   kindFor,
@@ -60,6 +61,7 @@ export class Projection {
   readonly #setMeta
   readonly #synced
   readonly #setSynced
+  readonly #listed
   readonly #base
   readonly #setBase
   readonly #dropBase
@@ -82,6 +84,9 @@ export class Projection {
     )
     this.#setSynced = database.prepare<[string, Side, string, number]>(
       'INSERT OR REPLACE INTO synced VALUES (?, ?, ?, ?)',
+    )
+    this.#listed = database.prepare<[string], { resource: string }>(
+      "SELECT DISTINCT resource FROM synced WHERE tenant IN (?, '')",
     )
     this.#base = database.prepare<[string, string, string, string], { base: string }>(
       'SELECT base FROM bases WHERE tenant = ? AND resource = ? AND namespace = ? AND name = ?',
@@ -249,6 +254,11 @@ export class Projection {
   /** Whether a complete list of a resource has been folded in. */
   synced(tenant: string, side: Side, resource: string): boolean {
     return this.#synced.get(tenant, side, resource) !== undefined
+  }
+
+  /** Resources that only configurations name and that lists have been folded in of, of the tenant's or of the host's own. */
+  customResources(tenant: string): string[] {
+    return this.#listed.all(tenant).flatMap(({ resource }) => (isCustomResource(resource) ? [resource] : []))
   }
 
   /** Makes everything since the last commit durable, in one step. */

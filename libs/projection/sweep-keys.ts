@@ -17,7 +17,7 @@ const PAGE = 200
  */
 export function* sweepKeys(projection: Projection, sweep: Sweep): Generator<DecisionKey, void, void> {
   const { tenant } = sweep
-  for (const resource of DECIDE_ORDER) {
+  for (const resource of [...DECIDE_ORDER, ...projection.customResources(tenant)]) {
     if (sweep.resources !== undefined && !sweep.resources.includes(resource)) continue
     for (const ref of pages(projection, { tenant, side: 'virtual', resource })) yield { tenant, ref }
     if (mirrorFor(resource) !== undefined) {

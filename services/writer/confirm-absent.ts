@@ -1,5 +1,6 @@
 import type { DeleteProof } from '#libs/events'
 import { type KubeObject, type Side, knownResource } from '#libs/kube-model'
+import { customResourceInfo, isCustomResource } from '#libs/translation'
 import { isAbsent } from './classify.ts'
 import type { TenantRoute, WriterClient } from './ports.ts'
 import { type Attempt, parked } from './result.ts'
@@ -22,7 +23,9 @@ export async function confirmAbsent(
   deps: ConfirmDeps,
 ): Promise<Attempt | undefined> {
   const { counterpart, uid } = proof
-  const resource = knownResource(counterpart.resource)
+  const resource = isCustomResource(counterpart.resource)
+    ? customResourceInfo(counterpart.resource, { namespaced: counterpart.namespace !== '' })
+    : knownResource(counterpart.resource)
   if (resource === undefined) return parked('Unsupported', `this build does not know ${counterpart.resource}`)
   const client = counterpart.side === 'host' ? deps.host : deps.route.client
   let live: KubeObject

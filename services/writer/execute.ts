@@ -1,9 +1,12 @@
 import type { LoggedIntent, Write } from '#libs/events'
 import { type KubeApiError, isAlreadyExists, isConflict } from '#libs/kube'
 import { type KubeObject, type ResourceInfo, type Side, knownResource } from '#libs/kube-model'
+import type { TenantConfig } from '#libs/sync-config'
+import { customResourceInfo, isCustomResource } from '#libs/translation'
 import { announce } from './announce.ts'
 import { classify, isAbsent, saidBy } from './classify.ts'
 import { handOverTokens, provideTokens } from './create-pod.ts'
+import { configuredVersion } from './configured-writes.ts'
 import { confirmAbsent } from './confirm-absent.ts'
 import { withUidPrecondition } from './patch-precondition.ts'
 import { replace } from './replace.ts'
@@ -40,7 +43,7 @@ export type Call<W extends Write = Write> = {
  */
 export async function execute(intent: LoggedIntent, deps: ExecuteDeps): Promise<Attempt> {
   const { target, write } = intent
-  const resource = knownResource(target.resource)
+  const resource = resourceOf(intent, deps.route.config)
   if (resource === undefined) return refused('Unsupported', `this build does not know ${target.resource}`)
   const client = target.side === 'host' ? deps.host : deps.route.client
   const call = { intent, resource, client, options: { signal: deps.signal, timeoutMs: deps.timeoutMs } }
@@ -63,6 +66,14 @@ export async function execute(intent: LoggedIntent, deps: ExecuteDeps): Promise<
     deps.signal.throwIfAborted()
     return classify(error, write)
   }
+}
+
+/** A custom resource is written in the version that the body has, or that it is read in. */
+function resourceOf({ target, write }: LoggedIntent, config: TenantConfig | undefined): ResourceInfo | undefined {
+  if (!isCustomResource(target.resource)) return knownResource(target.resource)
+  const read = configuredVersion(config, target.resource)
+  const version = write.op === 'create' ? write.body.apiVersion?.split('/')[1] : read
+  return customResourceInfo(target.resource, { version, namespaced: target.namespace !== '' })
 }
 
 async function create(call: Call<Extract<Write, { op: 'create' }>>, deps: ExecuteDeps): Promise<Attempt> {

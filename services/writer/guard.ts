@@ -1,7 +1,9 @@
 import { type LoggedIntent, type Write, writeName } from '#libs/events'
 import type { JsonObject, ObjectKey } from '#libs/kube-model'
-import { LABELS, TOKEN_SECRET_PREFIX, isClusterScoped } from '#libs/translation'
+import type { TenantConfig } from '#libs/sync-config'
+import { DEFINITIONS, LABELS, TOKEN_SECRET_PREFIX, isCustomResource } from '#libs/translation'
 import { isAllowed } from './allowed-writes.ts'
+import { isConfigured, isCopyClusterScoped, isNamed } from './configured-writes.ts'
 import { type Settled, refused } from './result.ts'
 
 /**
@@ -11,13 +13,17 @@ import { type Settled, refused } from './result.ts'
  */
 export function refusal(
   intent: Pick<LoggedIntent, 'target' | 'write'>,
-  tenant: { hostNamespace: string },
+  tenant: { hostNamespace: string; config?: TenantConfig },
 ): Settled | undefined {
   const { target, write } = intent
-  if (!isAllowed(target.side, target.resource, write)) {
+  const isCustom = isCustomResource(target.resource)
+  if (!(isCustom ? isConfigured(target, write, tenant.config) : isAllowed(target.side, target.resource, write))) {
     return outside(`a ${writeName(write)} of ${target.resource} is never made on the ${target.side} side`)
   }
-  const expected = isClusterScoped(target.resource) ? '' : tenant.hostNamespace
+  if (target.resource === DEFINITIONS && !isNamed(target.name, tenant.config)) {
+    return outside(`"${target.name}" is none of the custom resources that the configuration names`)
+  }
+  const expected = isCopyClusterScoped(target.resource, tenant.config) ? '' : tenant.hostNamespace
   if (target.side === 'host' && (target.namespace !== expected || tenant.hostNamespace === '')) {
     return outside(`namespace "${target.namespace}" is not the host namespace of tenant ${target.tenant}`)
   }
@@ -95,7 +101,7 @@ function isIdentityPath(target: ObjectKey, path: unknown): boolean {
 
 function refuseProof(
   target: ObjectKey,
-  deletion: { write: Extract<Write, { op: 'delete' }>; hostNamespace: string },
+  deletion: { write: Extract<Write, { op: 'delete' }>; hostNamespace: string; config?: TenantConfig },
 ): Settled | undefined {
   const { proof } = deletion.write
   switch (proof?.kind) {
@@ -107,7 +113,7 @@ function refuseProof(
       const isOther = counterpart.tenant === target.tenant && counterpart.side !== target.side
       const isInside =
         counterpart.side === 'virtual' ||
-        counterpart.namespace === (isClusterScoped(target.resource) ? '' : deletion.hostNamespace)
+        counterpart.namespace === (isCopyClusterScoped(target.resource, deletion.config) ? '' : deletion.hostNamespace)
       return isOther && isInside ? undefined : outside('the proof names an object that is not the counterpart')
     }
     default:

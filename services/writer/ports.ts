@@ -1,5 +1,6 @@
 import type { KubeClient } from '#libs/kube'
 import type { Side } from '#libs/kube-model'
+import type { TenantConfig } from '#libs/sync-config'
 import type { Vault } from '#libs/vault'
 
 /** The calls that the writer makes. */
@@ -14,6 +15,8 @@ export type TenantRoute = {
   client: WriterClient
   /** The one host namespace in which its objects land. */
   hostNamespace: string
+  /** What of the tenant crosses: custom resources are written only where it names them. @default none are */
+  config?: TenantConfig
   /** Share of the host's API relative to other tenants. @default 1 */
   weight?: number
 }

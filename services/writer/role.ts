@@ -28,7 +28,10 @@ const OUTCOME_CORK_MS = 5
 export type WriterContext = Pick<
   RoleContext,
   'bus' | 'config' | 'clock' | 'random' | 'logger' | 'metrics' | 'vault'
-> & { directory: Pick<RoleContext['directory'], 'host' | 'tenants' | 'tenant' | 'client'> }
+> & {
+  directory: Pick<RoleContext['directory'], 'host' | 'tenants' | 'tenant' | 'client'> &
+    Partial<Pick<RoleContext['directory'], 'context'>>
+}
 
 /** Starts carrying out the intents of the partitions that nobody else does. */
 export async function startWriter(context: WriterContext, limits: Partial<WriterLimits> = {}): Promise<Role> {
@@ -115,7 +118,9 @@ function routesOf(directory: WriterContext['directory'], identities: Kv<ClusterI
     tenant: (name) => {
       const entry = directory.tenant(name)
       const client = directory.client(name)
-      return entry === undefined || client === undefined ? undefined : { client, hostNamespace: entry.hostNamespace }
+      const config = directory.context?.(name)?.config
+      if (entry === undefined || client === undefined) return undefined
+      return { client, hostNamespace: entry.hostNamespace, ...(config === undefined ? {} : { config }) }
     },
     identity: async (side, name) => {
       const uid = directory.tenant(name)?.uid ?? ''
