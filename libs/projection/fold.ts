@@ -7,7 +7,6 @@ import {
   informs,
   isDecided,
   kindsFollowing,
-  mirrorFor,
   mirrorsUsedBy,
   reasonsEndedBy,
   referencesOf,
@@ -82,8 +81,8 @@ export function foldHostShared(projection: Projection, change: LoggedChange): De
   const ref: ObjectRef = { resource: key.resource, namespace: key.namespace, name: key.name }
   const before = projection.objects.peek(key)?.object
   const after = store(projection, change, { object: change.object() }).object
-  const isForUsers = mirrorFor(key.resource)?.onlyWhileUsed === true
-  const tenants = isForUsers ? projection.references.tenantsUsing(ref) : projection.tenants()
+  const shown = projection.tenants().filter((tenant) => projection.showsAll(tenant, ref.resource))
+  const tenants = [...new Set([...projection.references.tenantsUsing(ref), ...shown])]
   const woken = wokenBy(projection, projection.tenants(), { resource: key.resource, before, after })
   const copies = tenants.flatMap((tenant) => projection.copiesOf(tenant, ref).map((copy) => ({ tenant, ref: copy })))
   return [...copies, ...woken]

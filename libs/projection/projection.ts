@@ -201,6 +201,14 @@ export class Projection {
     return this.objects.peek(this.hostKeyOf({ name: tenant, hostNamespace }, ref))?.object
   }
 
+  /** Whether a tenant may see host objects of this resource whether or not something of it uses them. */
+  showsAll(tenant: string, resource: string): boolean {
+    const mirror = mirrorFor(resource)
+    if (mirror?.onlyWhileUsed !== true) return true
+    const context = mirror.showsUnused === undefined ? undefined : this.#contextOf(tenant)
+    return context !== undefined && mirror.showsUnused?.(context.config) === true
+  }
+
   /** What is to be known of a tenant; `undefined` while it is not. */
   contextOf(tenant: string): TenantContext | undefined {
     return this.#contextOf(tenant)

@@ -21,10 +21,9 @@ export function* sweepKeys(projection: Projection, sweep: Sweep): Generator<Deci
     if (sweep.resources !== undefined && !sweep.resources.includes(resource)) continue
     for (const ref of pages(projection, { tenant, side: 'virtual', resource })) yield { tenant, ref }
     if (mirrorFor(resource) !== undefined) {
-      const wanted =
-        mirrorFor(resource)?.onlyWhileUsed === true
-          ? projection.references.targets(tenant, resource)
-          : pages(projection, { tenant: '', side: 'host', resource })
+      const wanted = projection.showsAll(tenant, resource)
+        ? pages(projection, { tenant: '', side: 'host', resource })
+        : projection.references.targets(tenant, resource)
       for (const original of wanted) {
         for (const ref of projection.copiesOf(tenant, original)) yield { tenant, ref }
       }

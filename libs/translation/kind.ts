@@ -124,6 +124,8 @@ export type Mirror = {
   /** Whether a copy is there only while an object of the tenant refers to it, rather than for every original. */
   onlyWhileUsed: boolean
   virtualWrites: readonly WriteName[]
+  /** Of a kind that is only there while used: whether this tenant may see others as well. @default it does not */
+  showsUnused?(config: TenantConfig): boolean
   /** Whether the host's objects are read; otherwise copies follow from other kinds alone. @default true */
   readsOriginals?: boolean
   /** Host namespaces whose objects are read, where not all are. @default all */

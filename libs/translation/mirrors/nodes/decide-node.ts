@@ -1,82 +1,114 @@
-import { jsonEqual } from '#libs/kernel'
-import { type JsonObject, RESOURCES, apiVersionOf } from '#libs/kube-model'
 import type { Write } from '#libs/events'
+import { jsonEqual } from '#libs/kernel'
+import { type JsonObject, type KubeObject, RESOURCES, apiVersionOf } from '#libs/kube-model'
 import type { Decision, Rule } from '../../decision.ts'
-import { asObject, objectsIn, stringMap } from '../../json.ts'
+import { asObject, objectsIn, presentFields, stringMap } from '../../json.ts'
 import { mergePatchOf } from '../../merge-patch.ts'
 import { LABELS } from '../../stamps.ts'
 import type { View } from '../../view.ts'
-import { materialStatus, nodeLabels, nodeStatus } from './virtual-node.ts'
+import { isNodeShown } from './shown-nodes.ts'
+import { lastingTaints, materialStatus, nodeLabels, nodeSpec, nodeStatus } from './virtual-node.ts'
 
 /**
- * Decides about a tenant's copy of a host node: it is there while the host runs one of the tenant's pods on the node.
- * A Node of that name that the tenant made itself is left alone.
+ * Decides about a tenant's copy of a host node: it is there while the host runs one of the tenant's pods on the node, or
+ * while the tenant's configuration shows it. A Node of that name that the tenant made itself is left alone.
  */
 export function decideNode(view: View): Decision[] {
   const { related } = view
   const node = view.virtual.object
-  const isUsed = isNodeUsed(view)
-  if (node === undefined) return isUsed ? [create(view)] : []
+  const isShown = isNodeShown(view)
+  if (node === undefined) return isShown ? [create(view)] : []
   if (node.metadata.labels?.[LABELS.virtualNode] !== 'true' || node.metadata.deletionTimestamp !== undefined) return []
   const uid = node.metadata.uid ?? ''
-  if (!isUsed) {
+  if (!isShown) {
     // Who uses a node is told by host pods: all of them must be known first.
     if (!related.synced('host', 'pods')) return []
     return [write(view, { op: 'delete', uid, proof: { kind: 'state', seq: view.virtual.seq } }, 'mirrorUnused')]
   }
   const decisions: Decision[] = []
-  const labels = missingLabels(view)
-  if (labels !== undefined) {
-    decisions.push(write(view, { op: 'patch', patchType: 'merge', body: { metadata: { labels } }, uid }, 'mirror'))
+  const body = presentFields({ metadata: labelsPatch(view, node), spec: specPatch(view, node) })
+  if (body !== undefined) {
+    const patch: Write = { op: 'patch', patchType: 'merge', body, uid }
+    decisions.push({ ...write(view, patch, 'mirror'), base: baseOf(view) })
   }
   const status = changedStatus(view)
   if (status !== undefined) {
-    const body = { status }
-    decisions.push(write(view, { op: 'patch', patchType: 'merge', body, uid, subresource: 'status' }, 'mirror'))
+    const patch: Write = { op: 'patch', patchType: 'merge', body: { status }, uid, subresource: 'status' }
+    decisions.push(write(view, patch, 'mirror'))
   }
   return decisions
 }
 
-/**
- * Pods of a DaemonSet do not count: the tenant's controller makes one for every node that it sees, and the two would
- * keep each other alive.
- */
-function isNodeUsed({ key, related }: View): boolean {
-  return related.usersOf(key).some((user) => {
-    const owners = objectsIn(related.virtual(user)?.metadata.ownerReferences)
-    return !owners.some(({ kind, controller }) => controller === true && kind === 'DaemonSet')
-  })
-}
-
 function create(view: View): Decision {
   const { name } = view.key
+  const { config } = view.tenant
   const body = {
     apiVersion: apiVersionOf(RESOURCES.nodes),
     kind: RESOURCES.nodes.kind,
-    metadata: { name, labels: nodeLabels(name, view.host.object) },
-    spec: {},
-    status: nodeStatus(name, view.host.object),
+    metadata: { name, labels: nodeLabels(name, view.host.object, config) },
+    spec: nodeSpec(view.host.object, config),
+    status: nodeStatus(name, view.host.object, config),
   }
-  return write(view, { op: 'create', body }, 'mirror')
+  return { ...write(view, { op: 'create', body }, 'mirror'), base: baseOf(view) }
 }
 
-function missingLabels(view: View): Record<string, string> | undefined {
+/** What came from the host, so that what goes there goes here, too, and what the tenant's cluster added stays. */
+function baseOf({ key, host, tenant }: View): JsonObject {
+  const { taints, unschedulable = false } = nodeSpec(host.object, tenant.config)
+  return {
+    labels: Object.keys(nodeLabels(key.name, host.object, tenant.config)),
+    taints: objectsIn(taints),
+    unschedulable,
+  }
+}
+
+function labelsPatch({ key, host, base, tenant }: View, node: KubeObject): JsonObject | undefined {
+  const present = stringMap(node.metadata.labels)
+  const wanted = nodeLabels(key.name, host.object, tenant.config)
   // What is known of the host node only grows: labels of one that is gone or not seen yet stay.
-  const present = stringMap(view.virtual.object?.metadata.labels)
-  const wanted = Object.entries(nodeLabels(view.key.name, view.host.object))
-  const missing = wanted.filter(([key, value]) => (view.host.object ? present[key] !== value : !(key in present)))
-  return missing.length === 0 ? undefined : Object.fromEntries(missing)
+  const isKnown = host.object !== undefined
+  const changed = Object.entries(wanted).filter(([label, value]) =>
+    isKnown ? present[label] !== value : !(label in present),
+  )
+  const crossed = isKnown && Array.isArray(base?.labels) ? base.labels : []
+  const gone = Object.keys(present).filter((label) => crossed.includes(label) && !(label in wanted))
+  const labels = { ...Object.fromEntries(changed), ...Object.fromEntries(gone.map((label) => [label, null])) }
+  return Object.keys(labels).length === 0 ? undefined : { labels }
+}
+
+/** Taints of the host and whether it takes pods; those of the tenant's own controllers stay. */
+function specPatch({ host, base, tenant }: View, node: KubeObject): JsonObject | undefined {
+  if (host.object === undefined) return undefined
+  const { taints, unschedulable = false } = nodeSpec(host.object, tenant.config)
+  const wanted = objectsIn(taints)
+  const current = asObject(node.spec) ?? {}
+  const patch: JsonObject = {}
+  const isOf = (list: JsonObject[], taint: JsonObject): boolean => list.some((other) => isSameTaint(other, taint))
+  const crossed = objectsIn(base?.taints)
+  const kept = objectsIn(current.taints).filter((taint) => !isOf(crossed, taint) && !isOf(wanted, taint))
+  const isMissing = wanted.some((taint) => !isOf(lastingTaints(node), taint))
+  const isLeft = crossed.some((taint) => isOf(objectsIn(current.taints), taint) && !isOf(wanted, taint))
+  if (isMissing || isLeft) patch.taints = [...kept, ...wanted]
+  const before = base?.unschedulable === true
+  if (unschedulable === true && current.unschedulable !== true) patch.unschedulable = true
+  if (unschedulable !== true && before && current.unschedulable === true) patch.unschedulable = null
+  return Object.keys(patch).length === 0 ? undefined : patch
+}
+
+function isSameTaint(a: JsonObject, b: JsonObject): boolean {
+  return jsonEqual([a.key, a.value ?? '', a.effect], [b.key, b.value ?? '', b.effect])
 }
 
 function changedStatus(view: View): JsonObject | undefined {
   const current = asObject(view.virtual.object?.status) ?? {}
   if (view.host.object === undefined && current.conditions !== undefined) return undefined
-  const wanted = nodeStatus(view.key.name, view.host.object)
-  // Fields that others of the tenant's cluster keep in the status are theirs.
-  const ours = Object.fromEntries(Object.entries(current).filter(([field]) => field in wanted))
+  const { config } = view.tenant
+  const wanted = nodeStatus(view.key.name, view.host.object, config)
+  // Fields that others of the tenant's cluster keep in the status are theirs; which images there are is not.
+  const ours = Object.fromEntries(Object.entries(current).filter(([field]) => field in wanted || field === 'images'))
   return jsonEqual(materialStatus(ours), materialStatus(wanted)) ? undefined : mergePatchOf(ours, wanted)
 }
 
-function write(view: View, write: Write, rule: Rule): Decision {
+function write(view: View, write: Write, rule: Rule): Extract<Decision, { kind: 'write' }> {
   return { kind: 'write', target: { side: 'virtual', ...view.key }, write, rule, needs: [] }
 }
