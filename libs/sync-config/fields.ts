@@ -57,20 +57,22 @@ const patch = z.strictObject({
   path: z
     .string()
     .min(1, 'is empty; write a path such as spec.issuerRef.name')
-    .describe('Where in the object; `[*]` stands for every item of a list. Nothing is done where it is not there')
+    .describe(
+      'Where in the object on the host; `[*]` stands for every item of a list. Nothing is done where it is not there',
+    )
     .meta({ examples: ['spec.dnsNames[*]'] }),
   expression: z
     .string()
     .min(1)
     .optional()
-    .describe('What the value becomes on its way out; the value is called `value`')
+    .describe('What the value becomes on its way out, in CEL; the value is called `value`')
     .meta({ examples: ['value + ".tenants.example.com"'] }),
   reverseExpression: z
     .string()
     .min(1)
     .optional()
-    .describe('What the value becomes on its way back, for fields that cross both ways')
-    .meta({ examples: ['value.slice(0, -".tenants.example.com".length)'] }),
+    .describe('What the value becomes on its way back, for fields that cross both ways, in CEL')
+    .meta({ examples: ['value.trimSuffix(".tenants.example.com")'] }),
   reference: patchReference.optional(),
   labels: z
     .strictObject({})
