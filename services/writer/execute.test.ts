@@ -323,7 +323,7 @@ describe('announce', () => {
 })
 
 test('a kind that this build does not know is refused', async () => {
-  const intent = { target: { ...virtualTarget, resource: 'widgets.example' } }
+  const intent = { target: { ...virtualTarget, resource: 'widgets' } }
   expect(await run(writes.patch(), { intent })).toMatchObject({ result: 'refused', reason: 'Unsupported' })
 })
 

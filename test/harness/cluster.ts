@@ -10,9 +10,21 @@ const apps = (plural: string, kind: string): ResourceInfo => ({
   namespaced: true,
 })
 
+/** A custom resource, once a test has defined it. */
+const custom = (plural: string, kind: string, namespaced = true): ResourceInfo => ({
+  group: 'tests.example.com',
+  version: 'v1',
+  plural,
+  kind,
+  namespaced,
+})
+
 /** The kinds that the tests use. */
 const KINDS = {
   ...RESOURCES,
+  'widgets.tests.example.com': custom('widgets', 'Widget'),
+  'gadgets.tests.example.com': custom('gadgets', 'Gadget'),
+  'tiers.tests.example.com': custom('tiers', 'Tier', false),
   deployments: apps('deployments', 'Deployment'),
   serviceaccounts: { ...RESOURCES.pods, plural: 'serviceaccounts', kind: 'ServiceAccount' },
 } as const satisfies Record<string, ResourceInfo>

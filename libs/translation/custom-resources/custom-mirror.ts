@@ -3,6 +3,7 @@ import type { TenantConfig } from '#libs/sync-config'
 import type { Decision } from '../decision.ts'
 import type { Mirror } from '../kind.ts'
 import { type ClassMirrorOptions, decideClass } from '../mirrors/class-mirror.ts'
+import { createNamespace } from '../mirrors/mapped-data/mapped-data.ts'
 import { originalOf, shownAs } from '../mirrors/mapped-data/mapping.ts'
 import type { TenantContext, View } from '../view.ts'
 import { CUSTOM_VERSION, hasStatus } from './custom-kind.ts'
@@ -27,7 +28,7 @@ export function customMirror(resource: string): Mirror {
     decide: (view) => {
       const decisions = decideClass(view, optionsFor(view, { resource: info, version: CUSTOM_VERSION, isEnabled }))
       const creates = decisions.some((decision) => decision.kind === 'write' && decision.write.op === 'create')
-      return creates ? (waitForDefinition(view) ?? decisions) : decisions
+      return creates ? (waitForDefinition(view) ?? withNamespace(view, decisions)) : decisions
     },
   }
 }
@@ -67,6 +68,14 @@ function optionsFor(
     needsTombstone: true,
     status: isSubresource ? true : 'field',
   }
+}
+
+/** The namespace that copies appear in is made when it is not there. */
+function withNamespace({ key, related }: View, decisions: Decision[]): Decision[] {
+  const namespace = { side: 'virtual' as const, resource: 'namespaces', namespace: '', name: key.namespace }
+  const isThere = related.virtual(namespace) !== undefined || !related.synced('virtual', 'namespaces')
+  if (key.namespace === '' || isThere) return decisions
+  return [createNamespace(namespace), ...decisions.map((each) => ({ ...each, needs: [namespace] }))]
 }
 
 /** Says what is missing while the tenant's API cannot take a copy. */

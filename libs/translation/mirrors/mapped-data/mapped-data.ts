@@ -108,7 +108,7 @@ function create(view: View, { resource }: MappedDataOptions, fields: JsonObject)
 }
 
 /** The namespace that copies appear in is made when it is not there; what becomes of it then is the tenant's business. */
-function createNamespace(target: SidedRef): Decision {
+export function createNamespace(target: SidedRef): Decision {
   const { namespaces } = RESOURCES
   const body = { apiVersion: apiVersionOf(namespaces), kind: namespaces.kind, metadata: { name: target.name } }
   return { kind: 'write', target, write: { op: 'create', body }, rule: 'mirror', needs: [] }
