@@ -22,6 +22,7 @@ export {
   NO_TENANT,
   fleetFilter,
   parseSubject,
+  partitionFilter,
   partitionFilters,
   resourceFilter,
   subjectFor,

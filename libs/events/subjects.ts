@@ -75,6 +75,11 @@ export function resourceFilter(
   return `change.${partition}.${tenant}.${key.side}.${encodeToken(key.resource)}.${namespace}>`
 }
 
+/** A filter that matches all changes of one resource on one side of every tenant in a partition. */
+export function partitionFilter(partition: number, key: Pick<ObjectKey, 'side' | 'resource'>): string {
+  return `change.${partition}.*.${key.side}.${encodeToken(key.resource)}.>`
+}
+
 /**
  * A filter that matches all changes of one resource on the host, of every tenant and of none.
  * @param name the end of the subject: namespace and name. @default all

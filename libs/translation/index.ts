@@ -43,7 +43,7 @@ export {
   referencesOf,
   reportFor,
 } from './registry.ts'
-export { REACH, isClusterScoped, watchedHost, watchedVirtual } from './reach.ts'
+export { REACH, isClusterScoped, kindsEndedOn, watchedHost, watchedVirtual } from './reach.ts'
 export type { HostKinds } from './reach.ts'
 export { replacementMark, replacementOn } from './replacement.ts'
 export type { Replacement } from './replacement.ts'

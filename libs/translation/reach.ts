@@ -91,3 +91,14 @@ export const REACH: Readonly<Record<Side, Readonly<Record<string, readonly Write
 export function isClusterScoped(resource: string): boolean {
   return kindFor(resource)?.resource.namespaced === false || mirrorFor(resource)?.resource.namespaced === false
 }
+
+/**
+ * Kinds of which a side has copies of ours, or objects that we end: their end must be seen also where nobody asks for
+ * the kind any more.
+ */
+export function kindsEndedOn(side: Side): ResourceInfo[] {
+  const kinds = Object.values(KINDS)
+  if (side === 'host') return kinds.map(({ resource }) => resource)
+  const ended = [...Object.values(MIRRORS), ...kinds.filter(({ lifecycle }) => lifecycle === 'pod')]
+  return ended.map(({ resource }) => resource)
+}

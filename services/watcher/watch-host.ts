@@ -1,7 +1,9 @@
+import { fleetFilter } from '#libs/events'
 import { type ResourceInfo, resourceToken } from '#libs/kube-model'
-import { type HostKinds, watchedHost } from '#libs/translation'
+import { type HostKinds, kindsEndedOn, watchedHost } from '#libs/translation'
 import { WatchedCluster } from './cluster.ts'
 import { sharedName, watchHostKind, watchSharedKind } from './host-kind.ts'
+import { leftBehind } from './left-behind.ts'
 import { superviseCluster } from './supervise-cluster.ts'
 import type { Ownership, WatcherParts } from './watcher-parts.ts'
 
@@ -16,9 +18,10 @@ export async function watchHost(parts: WatcherParts, owned: Ownership): Promise<
     identities: parts.identities,
   })
   const reach = new HostReach()
+  const tenants = () => parts.directory.tenants().flatMap(({ name }) => parts.directory.context(name) ?? [])
   try {
+    reach.widen(await copiesLeft(parts, { wanted: watchedHost(tenants()), owned }))
     while (!owned.signal.aborted) {
-      const tenants = () => parts.directory.tenants().flatMap(({ name }) => parts.directory.context(name) ?? [])
       reach.widen(watchedHost(tenants()))
       const widened = new AbortController()
       const unsubscribe = parts.directory.subscribe(() => {
@@ -59,6 +62,19 @@ export async function watchHost(parts: WatcherParts, owned: Ownership): Promise<
 
 const WHOSE = ['copies', 'shared', 'reports'] as const
 type Whose = (typeof WHOSE)[number]
+
+/** Kinds that nobody asks for and of which tenants have copies: they were switched off while nothing was watched. */
+async function copiesLeft(
+  { bus, directory }: WatcherParts,
+  { wanted, owned }: { wanted: HostKinds; owned: Ownership },
+): Promise<HostKinds> {
+  const watched = new Set(wanted.copies.map(resourceToken))
+  const unwanted = kindsEndedOn('host').filter((kind) => !watched.has(resourceToken(kind)))
+  const filterOf = (resource: string): string => fleetFilter(resource)
+  const left = await leftBehind(bus, { kinds: unwanted, filterOf, isOurs: () => true, signal: owned.signal })
+  const copies = directory.tenants().flatMap(({ name }) => left.get(name) ?? [])
+  return { copies, shared: [], named: [], reports: [] }
+}
 
 /**
  * The kinds watched on the host. They only grow while the process runs: where a kind is switched off for the last

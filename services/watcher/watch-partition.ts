@@ -1,9 +1,10 @@
-import { partitionOf } from '#libs/events'
+import { partitionFilter, partitionOf } from '#libs/events'
 import { jsonEqual } from '#libs/kernel'
 import { type ResourceInfo, resourceToken } from '#libs/kube-model'
 import type { TenantEntry } from '#libs/runtime'
 import { defaultTenantConfig } from '#libs/sync-config'
-import { watchedVirtual } from '#libs/translation'
+import { LABELS, kindsEndedOn, watchedVirtual } from '#libs/translation'
+import { leftBehind } from './left-behind.ts'
 import { untilAborted } from './until-aborted.ts'
 import { watchTenant } from './watch-tenant.ts'
 import type { Ownership, WatcherParts } from './watcher-parts.ts'
@@ -13,6 +14,13 @@ type Running = { tenant: TenantEntry; kinds: readonly ResourceInfo[]; stop: Abor
 /** Watches the tenants of a partition, as they come and go, until the signal aborts. */
 export async function watchPartition(parts: WatcherParts, partition: number, owned: Ownership): Promise<void> {
   const { directory, board } = parts
+  const left = await leftBehind(parts.bus, {
+    kinds: kindsEndedOn('virtual'),
+    filterOf: (resource) => partitionFilter(partition, { side: 'virtual', resource }),
+    isOurs: ({ metadata }, resource) =>
+      resource === 'pods' || [LABELS.mirror, LABELS.virtualNode].some((label) => metadata.labels?.[label] === 'true'),
+    signal: owned.signal,
+  })
   const running = new Map<string, Running>()
   const failure = Promise.withResolvers<never>()
 
@@ -54,7 +62,8 @@ export async function watchPartition(parts: WatcherParts, partition: number, own
   })
   try {
     for (const tenant of directory.tenants())
-      if (partitionOf(tenant.name, parts.partitions) === partition) start(tenant, Promise.resolve())
+      if (partitionOf(tenant.name, parts.partitions) === partition)
+        start(tenant, Promise.resolve(), left.get(tenant.name))
     await untilAborted(failure.promise, owned.signal)
   } finally {
     unsubscribe()
