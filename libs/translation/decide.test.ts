@@ -255,6 +255,38 @@ describe('deciding', () => {
     ])
   })
 
+  describe('about a pod on a node of the tenant’s own', () => {
+    const { config } = parseTenantConfig({ nodes: { model: 'private' } })
+    const tenant = { ...TENANT, config: config ?? TENANT.config }
+    const node: ObjectRef = { resource: 'nodes', namespace: '', name: 'own' }
+    const object = podOf('web', { spec: { nodeName: 'own', containers: [{ name: 'main', image: 'i:1' }] } })
+    const decided = (states: { virtual: string; host: string }, labels: Record<string, string> = {}): string[] => {
+      const view = viewOf('pods', object, { ...states, synced: true })
+      const related = memoryRelated({ virtual: [{ ref: node, object: { metadata: { name: 'own', labels } } }] })
+      return decideFor({ ...view, related, tenant }).map(summary)
+    }
+
+    test('leaves its end to that node', () => {
+      expect(decided({ virtual: 'terminating', host: 'absent' })).toEqual([])
+      expect(decided({ virtual: 'started', host: 'absent' })).toEqual([])
+    })
+
+    test('ends it where the node is a copy of the host’s, or the pod had a copy', () => {
+      const virtualNode = { 'causeway.dev/virtual-node': 'true' }
+      const ended = 'virtual delete virtualTerminating'
+      expect(decided({ virtual: 'terminating', host: 'absent' }, virtualNode)).toEqual([
+        `${ended} confirm-absent grace 0`,
+      ])
+      expect(decided({ virtual: 'terminating', host: 'deleted' })).toEqual([`${ended} tombstone 6 grace 0`])
+    })
+
+    test('does not take it to have lost its copy where the tenant is shared again', () => {
+      const view = viewOf('pods', object, { virtual: 'started', host: 'absent', synced: true })
+      const own = memoryRelated({ synced: true, virtual: [{ ref: node, object: { metadata: { name: 'own' } } }] })
+      expect(decideFor({ ...view, related: own })).toEqual([])
+    })
+  })
+
   test('has nothing to say about kinds that do not cross', () => {
     const view = viewOf('pods', podOf('web'), { virtual: 'present', host: 'absent', synced: true })
     expect(decideFor({ ...view, key: { ...view.key, resource: 'events' } })).toEqual([])

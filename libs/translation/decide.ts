@@ -79,6 +79,7 @@ function excluded(pair: Pair, virtual: KubeObject, rule: Rule): Decision[] {
   const host = pair.copy
   if (host === undefined) {
     const terminating = virtual.metadata.deletionTimestamp !== undefined
+    if (isPlacedInTenant(pair, virtual)) return []
     return kind.lifecycle === 'pod' && terminating ? removeVirtual(pair, virtual, 'virtualTerminating') : []
   }
   // Whether something uses the object can be told only once all that may is known.
@@ -101,6 +102,7 @@ function virtualTerminating(pair: Pair, virtual: KubeObject): Decision[] {
     }
     return pair.deleteHost(host, 'virtualTerminating', { proof })
   }
+  if (host === undefined && runsInTenant(pair, virtual)) return []
   if (host === undefined) return [...removeVirtual(pair, virtual, 'virtualTerminating'), ...release(pair, virtual)]
   if (stampedUid(host) !== virtual.metadata.uid) return pair.deleteHost(host, 'virtualReplaced', { proof })
   const decisions = pair.deleteHost(host, 'virtualTerminating', {
@@ -119,6 +121,7 @@ function virtualTerminating(pair: Pair, virtual: KubeObject): Decision[] {
 
 function withoutCopy(pair: Pair, virtual: KubeObject): Decision[] {
   const { view, kind } = pair
+  if (runsInTenant(pair, virtual)) return []
   if (kind.lifecycle === 'pod' && hasRun(virtual, view, kind)) {
     // Until all copies are known, one that is not there may only not have been seen yet.
     const known = hostIsGone(view, virtual) || view.related.synced('host', view.key.resource)
@@ -153,6 +156,15 @@ function withoutCopy(pair: Pair, virtual: KubeObject): Decision[] {
 function hasRun(virtual: KubeObject, view: View, kind: Kind): boolean {
   if (hostIsGone(view, virtual)) return true
   return kind.hasRun?.(virtual, view.related) ?? asObject(virtual.status)?.startTime !== undefined
+}
+
+/** Whether the tenant's own nodes run the object: that is none of our business. */
+function runsInTenant(pair: Pair, virtual: KubeObject): boolean {
+  return isPlacedInTenant(pair, virtual) && hasRun(virtual, pair.view, pair.kind)
+}
+
+function isPlacedInTenant({ view, kind }: Pair, virtual: KubeObject): boolean {
+  return kind.isPlacedInTenant?.(virtual, view.related) === true && !hostIsGone(view, virtual)
 }
 
 /** Lets go of what only its copy kept. */

@@ -99,6 +99,11 @@ export type Kind = {
    * one. @default whether a kubelet has started it
    */
   hasRun?(virtual: KubeObject, related: Related): boolean
+  /**
+   * For the life cycle `pod`: whether the object was given to something of the tenant's own to run, so that nothing
+   * follows from a copy that is not there. @default it was not
+   */
+  isPlacedInTenant?(virtual: KubeObject, related: Related): boolean
   /** For the life cycle `pod`: writes that let an object go that is terminating and has no copy any more. @default none */
   release?(virtual: KubeObject, related: Related): PairWrite[]
   /** The whole host object, with translated name, stamps and references. */

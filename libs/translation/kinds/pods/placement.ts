@@ -1,9 +1,10 @@
 import { cloneJson, jsonEqual } from '#libs/kernel'
-import type { JsonObject } from '#libs/kube-model'
+import type { JsonObject, KubeObject } from '#libs/kube-model'
 import { type TenantConfig, parseToleration } from '#libs/sync-config'
 import { asName, objectsIn, stringMap, textOf } from '../../json.ts'
 import type { TranslateInput } from '../../kind.ts'
 import { LABELS } from '../../stamps.ts'
+import type { Related } from '../../view.ts'
 import { specOf, statusOf } from './fields.ts'
 
 /**
@@ -69,6 +70,15 @@ function isOwnNode(name: string, { tenant, related }: TranslateInput): boolean {
   const { enabled, selector } = tenant.config.sync.fromHost.nodes
   if (enabled && selector.all) return related.host(ref) !== undefined
   return related.virtual(ref)?.metadata.labels?.[LABELS.virtualNode] === 'true' && related.usersOf(ref).length > 0
+}
+
+/** Whether the tenant's pod was put on a Node that is no copy of the host's. */
+export function isOnOwnNode(virtual: KubeObject, related: Related): boolean {
+  const name = asName(specOf(virtual).nodeName)
+  const node = name === undefined ? undefined : related.virtual({ resource: 'nodes', namespace: '', name })
+  if (node === undefined) return false
+  const labels = stringMap(node.metadata.labels)
+  return labels[LABELS.virtualNode] !== 'true' && labels[LABELS.mirror] !== 'true'
 }
 
 /** The image that a container of the tenant's gets on the host. */

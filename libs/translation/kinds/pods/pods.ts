@@ -2,6 +2,7 @@ import { RESOURCES } from '#libs/kube-model'
 import { isEnabled } from '#libs/sync-config'
 import type { Kind } from '../../kind.ts'
 import { forbiddenChange } from './live-changes.ts'
+import { isOnOwnNode } from './placement.ts'
 import { reconcilePod } from './reconcile.ts'
 import { podReferences, requiredPodReferences } from './references.ts'
 import { podToHost } from './translate.ts'
@@ -20,6 +21,7 @@ export const pods: Kind = {
   references: podReferences,
   requiredReferences: requiredPodReferences,
   excluded: () => false,
+  isPlacedInTenant: isOnOwnNode,
   toHost: podToHost,
   reconcile: reconcilePod,
   disagreement: (input) => {
