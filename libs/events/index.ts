@@ -2,6 +2,7 @@ export { MARKER_NAME, changeMessageId, decodeChange, encodeChange } from './chan
 export type { Change, ChangeType, LoggedChange } from './change.ts'
 export { decodeIntent, encodeIntent, writeName } from './intent.ts'
 export type {
+  Agreement,
   DeleteProof,
   Intent,
   LoggedIntent,

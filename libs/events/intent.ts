@@ -45,7 +45,15 @@ export type PodTokens = {
 /** The write itself. A `uid` is a precondition: the API refuses the write when the object has another one. */
 export type Write =
   | { op: 'create'; body: KubeObject; tokens?: PodTokens }
-  | { op: 'patch'; patchType: PatchType; body: JsonObject | JsonObject[]; uid: string; subresource?: Subresource }
+  | {
+      op: 'patch'
+      patchType: PatchType
+      body: JsonObject | JsonObject[]
+      uid: string
+      /** A precondition as well, where the patch is right for no other state of the object. */
+      resourceVersion?: string
+      subresource?: Subresource
+    }
   | { op: 'bind'; node: string; uid: string }
   | { op: 'delete'; uid: string; resourceVersion?: string; gracePeriodSeconds?: number; proof: DeleteProof }
   /**
@@ -94,8 +102,15 @@ export type Intent = {
   attempt: number
   /** Values that both sides agree on once this write is done: what three-way merges start from. */
   base?: JsonObject
+  agreed?: Agreement
   traceparent?: string
 }
+
+/**
+ * What both sides were known to agree on when an intent was decided, by the outcome with this sequence. STATE keeps one
+ * outcome for each target: the one that follows carries on what it displaces.
+ */
+export type Agreement = { base: JsonObject; seq: number }
 
 /** An intent as read from the log. */
 export type LoggedIntent = Intent & { seq: number; storedAt: number; partition: number }

@@ -1,5 +1,5 @@
 import type { JsonObject, ObjectKey, ObjectRef } from '#libs/kube-model'
-import type { Write } from './intent.ts'
+import type { Agreement, Write } from './intent.ts'
 import { parseSubject, subjectFor } from './subjects.ts'
 import {
   ENVELOPE_VERSION,
@@ -82,6 +82,7 @@ export type Outcome = {
     finishedAt: number
   }
   base?: JsonObject
+  agreed?: Agreement
   traceparent?: string
 }
 

@@ -367,7 +367,7 @@ describe('the file', () => {
   test('holds after a restart what was committed', () => {
     expect(projection.fresh).toBe(true)
     fold('ADDED', virtualKey(web), webPod)
-    projection.setBase({ tenant: TEAM, ref: web }, { labels: { a: '=1' } })
+    projection.setAgreement({ tenant: TEAM, ref: web }, { base: { labels: { a: '=1' } }, seq: 1 })
     projection.setPosition('CHANGES', 7)
     projection.markFilled()
     reopen()
@@ -439,13 +439,13 @@ describe('tenants', () => {
     projection.bindTenant('team-b', 't2')
     for (const tenant of [TEAM, 'team-b']) {
       fold('ADDED', virtualKey(web, tenant), webPod)
-      projection.setBase({ tenant, ref: web }, {})
+      projection.setAgreement({ tenant, ref: web }, { base: {}, seq: 1 })
     }
     projection.retainTenants(new Set(['team-b']))
     expect([...projection.sweep({ tenant: TEAM })]).toEqual([])
-    expect(projection.base({ tenant: TEAM, ref: web })).toBeUndefined()
+    expect(projection.agreement({ tenant: TEAM, ref: web })).toBeUndefined()
     expect([...projection.sweep({ tenant: 'team-b' })]).toHaveLength(1)
-    expect(projection.base({ tenant: 'team-b', ref: web })).toEqual({})
+    expect(projection.agreement({ tenant: 'team-b', ref: web })).toEqual({ base: {}, seq: 1 })
   })
 
   test('that are not bound do not hide what is due of others', () => {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { LoggedChange, StreamName } from '#libs/events'
+import type { Agreement, LoggedChange, StreamName } from '#libs/events'
 import {
   type JsonObject,
   type KubeObject,
@@ -88,10 +88,10 @@ export class Projection {
     this.#listed = database.prepare<[string], { resource: string }>(
       "SELECT DISTINCT resource FROM synced WHERE tenant IN (?, '')",
     )
-    this.#base = database.prepare<[string, string, string, string], { base: string }>(
-      'SELECT base FROM bases WHERE tenant = ? AND resource = ? AND namespace = ? AND name = ?',
+    this.#base = database.prepare<[string, string, string, string], { base: string; seq: number }>(
+      'SELECT base, seq FROM bases WHERE tenant = ? AND resource = ? AND namespace = ? AND name = ?',
     )
-    this.#setBase = database.prepare<string[]>('INSERT OR REPLACE INTO bases VALUES (?, ?, ?, ?, ?)')
+    this.#setBase = database.prepare<(string | number)[]>('INSERT OR REPLACE INTO bases VALUES (?, ?, ?, ?, ?, ?)')
     this.#dropBase = database.prepare<string[]>(
       'DELETE FROM bases WHERE tenant = ? AND resource = ? AND namespace = ? AND name = ?',
     )
@@ -180,7 +180,7 @@ export class Projection {
 
   /** What a decision about a key looks at. */
   view(tenant: TenantContext, ref: ObjectRef, waitedMs: number): View {
-    const base = this.base({ tenant: tenant.name, ref })
+    const base = this.agreement({ tenant: tenant.name, ref })?.base
     const original = isTwoSided(ref.resource) ? this.#original(ref, tenant) : undefined
     return {
       tenant,
@@ -247,16 +247,17 @@ export class Projection {
     return { tenant: tenant.name, side: 'host', ...hostRefOf(ref, tenant) }
   }
 
-  base(key: DecisionKey): JsonObject | undefined {
+  /** What both sides of a key last agreed on, and the sequence of the outcome that says so. */
+  agreement(key: DecisionKey): Agreement | undefined {
     const row = this.#base.get(key.tenant, key.ref.resource, key.ref.namespace, key.ref.name)
-    return row === undefined ? undefined : (JSON.parse(row.base) as JsonObject)
+    return row === undefined ? undefined : { base: JSON.parse(row.base) as JsonObject, seq: row.seq }
   }
 
-  setBase(key: DecisionKey, base: JsonObject | undefined): void {
+  setAgreement(key: DecisionKey, agreed: Agreement | undefined): void {
     this.#begin()
     const columns = [key.tenant, key.ref.resource, key.ref.namespace, key.ref.name]
-    if (base === undefined) this.#dropBase.run(...columns)
-    else this.#setBase.run(...columns, JSON.stringify(base))
+    if (agreed === undefined) this.#dropBase.run(...columns)
+    else this.#setBase.run(...columns, JSON.stringify(agreed.base), agreed.seq)
   }
 
   /** Whether a complete list of a resource has been folded in. */

@@ -1,5 +1,5 @@
 /** Version of the tables. A file of another version is set aside and built again from the log. */
-export const SCHEMA_VERSION = 4
+export const SCHEMA_VERSION = 5
 
 /**
  * Objects of both sides keyed as in the log (those that are gone have no body, see tombstones.ts), who refers to whom (virtual objects), what is under way per target, keys
@@ -33,7 +33,7 @@ CREATE TABLE synced (
 
 CREATE TABLE bases (
   tenant TEXT NOT NULL, resource TEXT NOT NULL, namespace TEXT NOT NULL, name TEXT NOT NULL,
-  base TEXT NOT NULL,
+  base TEXT NOT NULL, seq INTEGER NOT NULL,
   PRIMARY KEY (tenant, resource, namespace, name)
 ) WITHOUT ROWID;
 

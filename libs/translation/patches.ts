@@ -11,9 +11,15 @@ export function patchHost(host: KubeObject, body: JsonObject, options: PatchOpti
   return patch('host', host, { body, options })
 }
 
-/** A patch of the tenant's object, for the object that was looked at and no other. */
+/**
+ * A patch of the tenant's object, for the object that was looked at and no other. One that merges, as its base tells, is
+ * right for this very state alone: what the tenant has changed since then must win.
+ */
 export function patchVirtual(virtual: KubeObject, body: JsonObject, options: PatchOptions): PairWrite {
-  return patch('virtual', virtual, { body, options })
+  const written = patch('virtual', virtual, { body, options })
+  const { resourceVersion } = virtual.metadata
+  if (options.base === undefined || resourceVersion === undefined || written.write.op !== 'patch') return written
+  return { ...written, write: { ...written.write, resourceVersion } }
 }
 
 function patch(

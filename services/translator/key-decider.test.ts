@@ -186,9 +186,9 @@ test('the base moves with what is done and goes with the copy', () => {
   fold(web, pod)
   const intent = decideOne(web)
   decider.settle(outcomeOf(intent, { base: { labels: {} } }), cause)
-  expect(projection.base(keyOf(web))).toEqual({ labels: {} })
+  expect(projection.agreement(keyOf(web))?.base).toEqual({ labels: {} })
   decider.settle(outcomeOf(intent, { op: 'delete' }), cause)
-  expect(projection.base(keyOf(web))).toBeUndefined()
+  expect(projection.agreement(keyOf(web))).toBeUndefined()
 })
 
 test('what is deleted of a kind that is switched off is known to be gone, though no watch may tell', () => {
@@ -201,4 +201,20 @@ test('what is deleted of a kind that is switched off is known to be gone, though
   expect(projection.objects.peek(virtual(shown))?.object).toBeUndefined()
   clock.advance(60_000)
   expect(decider.decide(keyOf(shown), cause)).toEqual([])
+})
+
+test('what both sides agreed on outlasts the outcome that said so, where only the last of each target is kept', () => {
+  fold(web, pod)
+  const first = decideOne(web)
+  decider.settle(outcomeOf(first, { base: { labels: {} }, seq: 40 }), cause)
+  clock.advance(60_000)
+  const second = decideOne(web)
+  expect(second.agreed).toEqual({ base: { labels: {} }, seq: 40 })
+  // The projection is lost, and the log holds nothing but that the second one had to wait.
+  projection.setAgreement(keyOf(web), undefined)
+  const { base: _base, ...parked } = outcomeOf(second, { result: 'parked', reason: 'ApiUnavailable', seq: 50 })
+  decider.settle({ ...parked, agreed: { base: { labels: {} }, seq: 40 } }, cause)
+  expect(projection.agreement(keyOf(web))).toEqual({ base: { labels: {} }, seq: 40 })
+  decider.settle({ ...parked, agreed: { base: { labels: { old: '=1' } }, seq: 30 } }, cause)
+  expect(projection.agreement(keyOf(web))).toEqual({ base: { labels: {} }, seq: 40 })
 })

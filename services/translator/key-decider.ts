@@ -90,10 +90,7 @@ export class KeyDecider {
     const key: DecisionKey = { tenant: outcome.target.tenant, ref: outcome.source }
     const nothing = { keys: [], announcements: [] }
     if (outcome.op === 'announce') return nothing
-    if (outcome.result === 'done') {
-      if (outcome.base !== undefined) projection.setBase(key, outcome.base)
-      else if (outcome.op === 'delete' && outcome.target.side === 'host') projection.setBase(key, undefined)
-    }
+    this.#agree(key, outcome)
     if (outcome.result === 'done' && outcome.op === 'delete') this.#noteUnwatched(outcome.target)
     const row = projection.pending.of(key).find((pending) => pending.intentId === outcome.intentId)
     const next = settle(row, outcome, { now: clock.now(), random })
@@ -116,6 +113,16 @@ export class KeyDecider {
     projection.objects.put(target, { ...rest, goneAt: clock.now() }, undefined)
   }
 
+  /** Keeps what both sides agree on by an outcome, or did by one that this one has displaced. */
+  #agree(key: DecisionKey, { result, op, target, base, agreed, seq }: LoggedOutcome): void {
+    const { projection } = this.#options
+    if (result === 'done' && base !== undefined) projection.setAgreement(key, { base, seq })
+    else if (result === 'done' && op === 'delete' && target.side === 'host') projection.setAgreement(key, undefined)
+    else if (projection.fresh && agreed !== undefined && agreed.seq > (projection.agreement(key)?.seq ?? 0)) {
+      projection.setAgreement(key, agreed)
+    }
+  }
+
   /** Whether the watch is about to show what a write has made. That is decided about then; until then nothing is new. */
   #isEchoToCome({ op, result, target, resourceVersion }: LoggedOutcome): boolean {
     if (result !== 'done' || resourceVersion === undefined || (op !== 'create' && op !== 'patch')) return false
@@ -135,6 +142,7 @@ export class KeyDecider {
       rows,
       fingerprint: (text) => vault.fingerprint(text),
       generation: projection.generation,
+      agreed: decisions.length === 0 ? undefined : projection.agreement(key),
       hasSeen: (target, version) =>
         this.#seen.has(keyString({ tenant: ownerOf(key.tenant, target), ...target }), version),
     })

@@ -223,3 +223,22 @@ describe('a rejection', () => {
     expect(after).toMatchObject([{ slot: SLOT, reason: 'NameConflict', since: NOW }])
   })
 })
+
+test('a status waits for a patch of the same object that changes the base, and for no other', () => {
+  const status = write({ write: { ...patch({ status: {} }), subresource: 'status' } as Write })
+  const labels = write({ base: { labels: {} } })
+  const rules = (plans: Plan): (string | undefined)[] => plans.intents.map((intent) => intent.base && 'base')
+  expect(rules(planAt([labels, status]))).toEqual(['base'])
+  expect(planAt([status], [rowOf(labels)]).intents).toEqual([])
+  expect(planAt([status], [rowOf(labels, { state: 'done', resultVersion: '5' })]).intents).toEqual([])
+  const echoed = { hasSeen: () => true, agreed: { base: { labels: {} }, seq: 9 } }
+  const [intent] = planAt([status], [rowOf(labels, { state: 'done', resultVersion: '5' })], echoed).intents
+  expect(intent?.agreed).toEqual({ base: { labels: {} }, seq: 9 })
+  const elsewhere = write({ base: {}, target: { ...target, side: 'virtual' } })
+  expect(planAt([status], [rowOf(elsewhere)]).intents).toHaveLength(1)
+})
+
+test('the same patch of a later state is the same', () => {
+  const versioned = (resourceVersion: string): Decision => write({ write: { ...patch(), resourceVersion } as Write })
+  expect(planAt([versioned('6')], [rowOf(versioned('5'))]).intents).toEqual([])
+})

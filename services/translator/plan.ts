@@ -1,4 +1,4 @@
-import type { Intent, SidedRef, Write } from '#libs/events'
+import type { Agreement, Intent, SidedRef, Write } from '#libs/events'
 import { backoffDelay, canonicalJson } from '#libs/kernel'
 import type { DecisionKey, Pending } from '#libs/projection'
 import type { Decision } from '#libs/translation'
@@ -18,6 +18,8 @@ export type PlanContext = {
   fingerprint(text: string): string
   /** Whether this version of an object has come back from the watch: the echo of the write that made it. */
   hasSeen(target: SidedRef, resourceVersion: string): boolean
+  /** What both sides of the key are known to agree on. */
+  agreed?: Agreement | undefined
 }
 
 /** What to publish, and what to remember about it. */
@@ -128,6 +130,7 @@ function planWrite(
   const { key, decision, slot, row, context } = item
   const digest = context.fingerprint(canonicalJson(withoutSequences(decision.write)))
   if (decision.base !== undefined && isBaseMoving(context, slot, digest)) return
+  if (decision.base === undefined && displacesBase(result, decision, context)) return
   const attempt = nextAttempt(row, digest, decision.target, context)
   if (attempt === 'under way') return
   if (typeof attempt === 'object') {
@@ -149,6 +152,7 @@ function planWrite(
     fence: context.fence,
     attempt,
     ...(decision.base === undefined ? {} : { base: decision.base }),
+    ...(context.agreed === undefined ? {} : { agreed: context.agreed }),
     ...(cause.traceparent === undefined ? {} : { traceparent: cause.traceparent }),
   }
   result.intents.push(intent)
@@ -206,6 +210,26 @@ function isBaseMoving(context: PlanContext & { rows: readonly Pending[] }, slot:
   })
 }
 
+/**
+ * Whether a patch would follow one to the same target that changes the base, without knowing the base that follows. Its
+ * outcome would be all that STATE keeps of the target.
+ */
+function displacesBase(
+  result: Plan,
+  { target, write }: WriteDecision,
+  context: PlanContext & { rows: readonly Pending[] },
+): boolean {
+  if (write.op !== 'patch') return false
+  const slots = `${target.side}/${target.resource}/${target.namespace}/${target.name}/`
+  return [...context.rows, ...result.puts].some(
+    (row) =>
+      row.carriesBase &&
+      row.slot.startsWith(slots) &&
+      !isOverdue(row, context) &&
+      (row.state === 'issued' || (row.state === 'done' && !isEchoed(row, target, context))),
+  )
+}
+
 function isOverdue(row: Pending, { now }: { now: number }): boolean {
   return row.due !== undefined && row.due <= now
 }
@@ -240,8 +264,8 @@ function slotOf(decision: Decision): string {
 /** Sequences differ between repeats of the same decision. */
 function withoutSequences(write: Write): unknown {
   if (write.op === 'delete') return { ...write, proof: write.proof.kind }
-  // Its second half is still the same replacement.
-  return write.op === 'replace' ? { ...write, resourceVersion: undefined } : write
+  // It is the same patch of a later state, and a replacement whose second half is the same.
+  return write.op === 'replace' || write.op === 'patch' ? { ...write, resourceVersion: undefined } : write
 }
 
 function waiting(row: Pending | undefined, limitMs: number, now: number): Pending {

@@ -154,6 +154,13 @@ describe('patch', () => {
     expect(JSON.parse(hostServer.requests[0]?.body ?? '')).toEqual({ spec: {}, metadata: { uid: 'u1' } })
   })
 
+  test('carries the version as well, where it is right for one state alone', async () => {
+    const write = { ...writes.patch('u1'), resourceVersion: '7' } as Write
+    expect(await run(write, { host: [jsonReply(live(hostCopy()))] })).toEqual(made)
+    const { metadata } = JSON.parse(hostServer.requests[0]?.body ?? '') as { metadata: object }
+    expect(metadata).toEqual({ uid: 'u1', resourceVersion: '7' })
+  })
+
   test('opens sealed fields', async () => {
     const target = { ...intentOf(writes.create()).target, resource: 'secrets' }
     const body = vault.sealFields(target, { data: { password: 'czNjcjN0' } })

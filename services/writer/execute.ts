@@ -8,7 +8,7 @@ import { classify, isAbsent, saidBy } from './classify.ts'
 import { handOverTokens, provideTokens } from './create-pod.ts'
 import { configuredVersion } from './configured-writes.ts'
 import { confirmAbsent } from './confirm-absent.ts'
-import { withUidPrecondition } from './patch-precondition.ts'
+import { withPreconditions } from './patch-precondition.ts'
 import { replace } from './replace.ts'
 import type { Opener, TenantRoute, WriterClient } from './ports.ts'
 import { type Attempt, conflict, done, parked, refused } from './result.ts'
@@ -121,7 +121,7 @@ async function patch(call: Call<Extract<Write, { op: 'patch' }>>, deps: ExecuteD
   const { write } = call
   const { target } = call.intent
   const body = Array.isArray(write.body) ? write.body : deps.vault.unsealFields(target, write.body)
-  const patched = await call.client.patch(call.resource, target, withUidPrecondition(body, write.uid), {
+  const patched = await call.client.patch(call.resource, target, withPreconditions(body, write), {
     ...call.options,
     type: write.patchType,
     subresource: write.subresource,

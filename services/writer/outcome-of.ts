@@ -9,7 +9,7 @@ export type OutcomeTimes = { startedAt: number; finishedAt: number }
 
 /** The outcome of an intent. */
 export function outcomeOf(intent: LoggedIntent, settled: Settled, times: OutcomeTimes): Outcome {
-  const { base, traceparent, write } = intent
+  const { base, agreed, traceparent, write } = intent
   const { message, ...result } = settled
   return {
     intentId: intent.id,
@@ -29,6 +29,7 @@ export function outcomeOf(intent: LoggedIntent, settled: Settled, times: Outcome
       ...times,
     },
     ...(base === undefined ? {} : { base }),
+    ...(agreed === undefined ? {} : { agreed }),
     ...(traceparent === undefined ? {} : { traceparent }),
   }
 }

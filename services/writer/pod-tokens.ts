@@ -2,7 +2,7 @@ import type { PodTokens } from '#libs/events'
 import { type KubeApiError, isAlreadyExists } from '#libs/kube'
 import { type JsonObject, type KubeObject, type ObjectRef, RESOURCES, resourcePath } from '#libs/kube-model'
 import { ANNOTATIONS, LABELS } from '#libs/translation'
-import { withUidPrecondition } from './patch-precondition.ts'
+import { withPreconditions } from './patch-precondition.ts'
 import type { WriterClient } from './ports.ts'
 
 /** What a token Secret says of itself: enough to renew it. The tokens are in its data and nowhere else. */
@@ -90,7 +90,10 @@ export async function storeTokens(
 /** The patch that puts fresh tokens in. */
 export function renewal(live: KubeObject, issued: IssuedTokens): JsonObject {
   const annotations = { [ANNOTATIONS.renewAt]: timeOf(issued) }
-  return withUidPrecondition({ metadata: { annotations }, data: issued.data }, live.metadata.uid ?? '') as JsonObject
+  return withPreconditions(
+    { metadata: { annotations }, data: issued.data },
+    { uid: live.metadata.uid ?? '' },
+  ) as JsonObject
 }
 
 /** The patch that lets the Secret go with the pod that mounts it. */

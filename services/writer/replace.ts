@@ -4,7 +4,7 @@ import type { KubeObject } from '#libs/kube-model'
 import { ANNOTATIONS, replacementMark, replacementOn, virtualRefOf } from '#libs/translation'
 import { classify, isAbsent, saidBy } from './classify.ts'
 import type { Call, ExecuteDeps } from './execute.ts'
-import { withUidPrecondition } from './patch-precondition.ts'
+import { withPreconditions } from './patch-precondition.ts'
 import { addressOf, fallbackBodies, objectionTo } from './replacement-body.ts'
 import { type Attempt, conflict, done, parked } from './result.ts'
 
@@ -103,7 +103,7 @@ async function copyOf({ intent, write, resource, options }: ReplaceCall, deps: E
 async function mark({ write, resource, options }: ReplaceCall, deps: ExecuteDeps, value: string | null): Promise<void> {
   const at = { namespace: deps.route.hostNamespace, name: write.copy.name }
   const body = { metadata: { annotations: { [ANNOTATIONS.replacement]: value } } }
-  await deps.host.patch(resource, at, withUidPrecondition(body, write.copy.uid), { ...options, type: 'merge' })
+  await deps.host.patch(resource, at, withPreconditions(body, { uid: write.copy.uid }), { ...options, type: 'merge' })
 }
 
 async function orAbsent(reading: Promise<KubeObject>): Promise<KubeObject | undefined> {

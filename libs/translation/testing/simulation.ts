@@ -114,6 +114,7 @@ export class Simulation {
     if (object === undefined || write.op === 'announce' || object.metadata.uid !== write.uid) return
     switch (write.op) {
       case 'patch': {
+        if (write.resourceVersion !== undefined && write.resourceVersion !== object.metadata.resourceVersion) return
         const { resourceVersion: _version, ...body } = asObject(write.body) ?? {}
         const patched = applyPatch(object as JsonObject, body, write.patchType === 'strategic') as KubeObject
         this.put(target.side, target.resource, patched)
