@@ -193,10 +193,11 @@ export function decideFor(view: View): Decision[] {
 /** The kinds whose objects may refer to those of a resource, by what they are or by a patch of the tenant's. */
 function usersOf(resource: string, { config }: TenantContext): Kind[] {
   const users = kindsReferringTo(resource)
-  return [
-    ...users,
-    ...Object.values(KINDS).filter((kind) => !users.includes(kind) && refersByPatch(config, kind, resource)),
-  ]
+  const custom = Object.keys(config.sync.toHost.customResources).flatMap(
+    (key) => kindFor(key.split('/')[0] ?? '') ?? [],
+  )
+  const byPatch = [...Object.values(KINDS), ...custom].filter((kind) => refersByPatch(config, kind, resource))
+  return [...users, ...byPatch.filter((kind) => !users.includes(kind))]
 }
 
 function viewOfOriginal(view: View): View {

@@ -297,6 +297,66 @@ describe('references and labels', () => {
     simulation.settle()
     expect(simulation.get('host', simulation.hostRef(secret))).toBeUndefined()
   })
+
+  test('custom resources are patched as any other kind, and keep what they refer to', () => {
+    const resource = 'certificates.cert-manager.io'
+    const patches = [
+      { path: 'spec.dnsNames[*]', expression: 'value + ".example.com"' },
+      { path: 'spec.issuer', reference: { apiVersion: 'v1', kind: 'Secret', namePath: 'name' } },
+    ]
+    const simulation = new Simulation(
+      tenantWith({ toHost: { customResources: { [resource]: { enabled: true, patches } } } }),
+    )
+    simulation.put('host', 'customresourcedefinitions.apiextensions.k8s.io', {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: resource },
+      spec: {
+        group: 'cert-manager.io',
+        scope: 'Namespaced',
+        names: { plural: 'certificates', kind: 'Certificate' },
+        versions: [{ name: 'v1', served: true, storage: true }],
+      },
+      status: { conditions: [{ type: 'Established', status: 'True' }] },
+    })
+    const ref = { resource, namespace: 'default', name: 'web' }
+    const secret = { resource: 'secrets', namespace: 'default', name: 'ca' }
+    simulation.put('virtual', 'secrets', objectOf('Secret', 'ca', { data: {} }))
+    const spec = { dnsNames: ['web', 'shop'], issuer: { name: 'ca' } }
+    simulation.put('virtual', resource, {
+      ...objectOf('Certificate', 'web', { spec }),
+      apiVersion: 'cert-manager.io/v1',
+    })
+    simulation.settle()
+    expect(simulation.get('host', simulation.hostRef(ref))?.spec).toEqual({
+      dnsNames: ['web.example.com', 'shop.example.com'],
+      issuer: { name: 'ca-x-default-x-team-a' },
+    })
+    expect(simulation.get('host', simulation.hostRef(secret))).toBeDefined()
+    simulation.change('virtual', ref, { spec: { dnsNames: ['shop'] } })
+    simulation.settle()
+    expect(simulation.get('host', simulation.hostRef(ref))?.spec).toMatchObject({ dnsNames: ['shop.example.com'] })
+    expect(simulation.decide(ref)).toEqual([])
+  })
+
+  test.each<[string, JsonObject, JsonObject]>([
+    [
+      'a selector of its own form',
+      { matchLabels: { app: 'a' } },
+      { matchLabels: { app: 'a', 'causeway.dev/namespace': 'default', 'causeway.dev/tenant': 'team-a' } },
+    ],
+    ['an empty one', {}, { matchLabels: { 'causeway.dev/namespace': 'default', 'causeway.dev/tenant': 'team-a' } }],
+    ['a set', { app: 'a' }, { app: 'a', 'causeway.dev/namespace': 'default', 'causeway.dev/tenant': 'team-a' }],
+  ])('labels are confined to the tenant: %s', (_title, labels, expected) => {
+    const simulation = services([{ path: 'spec.targets', labels: {} }])
+    simulation.put('virtual', 'services', service({}, { targets: labels }))
+    simulation.settle()
+    expect(simulation.get('host', simulation.hostRef(WEB))?.spec).toMatchObject({ targets: expected })
+    simulation.change('virtual', WEB, { spec: { targets: { extra: 'x' } } })
+    simulation.settle()
+    expect(simulation.decide(WEB)).toEqual([])
+    expect(simulation.get('virtual', WEB)?.spec).toMatchObject({ targets: { ...labels, extra: 'x' } })
+  })
 })
 
 describe('what the host shows', () => {

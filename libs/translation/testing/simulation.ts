@@ -4,7 +4,7 @@ import type { JsonObject, KubeObject, ObjectRef, Side } from '#libs/kube-model'
 import { asObject } from '../json.ts'
 import type { Decision } from '../decision.ts'
 import { hostName } from '../names.ts'
-import { DECIDE_ORDER, decideFor, isMirrored, referencesOf } from '../registry.ts'
+import { decideFor, decideRank, isDecided, isMirrored, referencesOf } from '../registry.ts'
 import { stampedUid } from '../stamps.ts'
 import type { Presence, Related, TenantContext, View } from '../view.ts'
 import { applyPatch } from './apply-patch.ts'
@@ -157,8 +157,8 @@ export class Simulation {
         if (original) add({ resource, namespace: annotations?.['causeway.dev/namespace'] ?? '', name: original })
       }
     }
-    const order = (ref: ObjectRef): number => DECIDE_ORDER.indexOf(ref.resource)
-    return [...keys.values()].filter((ref) => order(ref) >= 0).sort((a, b) => order(a) - order(b))
+    const order = (ref: ObjectRef): number => decideRank(ref.resource)
+    return [...keys.values()].filter((ref) => isDecided(ref.resource)).sort((a, b) => order(a) - order(b))
   }
 
   #related(): Related {
@@ -172,7 +172,9 @@ export class Simulation {
       usersOf: (ref) =>
         this.#keys().filter((user) => {
           const pair = { virtual: this.get('virtual', user), host: this.get('host', this.hostRef(user)) }
-          return referencesOf(user.resource, pair, this.tenant).some((used) => keyOf('virtual', used) === keyOf('virtual', ref))
+          return referencesOf(user.resource, pair, this.tenant).some(
+            (used) => keyOf('virtual', used) === keyOf('virtual', ref),
+          )
         }),
       synced: () => true,
     }

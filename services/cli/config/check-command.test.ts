@@ -29,6 +29,20 @@ test('says all that is wrong with a tenant’s configuration by path, and fails'
   })
 })
 
+test('names the path and the expression of a patch that cannot be used', () => {
+  const patches = '[{ path: metadata.uid, expression: value }, { path: spec.a, expression: "value.slice(1)" }]'
+  expect(check('tenant.yaml', `sync:\n  toHost:\n    services:\n      patches: ${patches}\n`)).toEqual({
+    status: 1,
+    lines: [
+      'tenant.yaml: sync.toHost.services.patches[0]: path "metadata.uid" cannot be patched: of metadata only labels and annotations can be, by key',
+      expect.stringMatching(
+        /^tenant\.yaml: sync\.toHost\.services\.patches\[1\]: expression of "spec\.a" cannot be used: .*CEL, not JavaScript.*: value\.slice\(1\)$/,
+      ),
+      'tenant.yaml: 2 problems',
+    ],
+  })
+})
+
 test('accepts a vcluster.yaml and lists once what has no meaning here', () => {
   const text =
     'controlPlane:\n  statefulSet: { highAvailability: { replicas: 3 } }\nsync:\n  toHost: { ingresses: { enabled: true } }\ntelemetry: { enabled: false }\n'
