@@ -75,6 +75,13 @@ export const RESOURCES = {
     'VolumeSnapshotClass',
     false,
   ),
+  'volumesnapshots.snapshot.storage.k8s.io': grouped('snapshot.storage.k8s.io/v1', 'volumesnapshots', 'VolumeSnapshot'),
+  'volumesnapshotcontents.snapshot.storage.k8s.io': grouped(
+    'snapshot.storage.k8s.io/v1',
+    'volumesnapshotcontents',
+    'VolumeSnapshotContent',
+    false,
+  ),
   'gatewayclasses.gateway.networking.k8s.io': grouped(
     'gateway.networking.k8s.io/v1',
     'gatewayclasses',

@@ -19,12 +19,15 @@ import { tlsRoutes } from './kinds/tlsroutes.gateway.networking.k8s.io/tls-route
 import { ingresses } from './kinds/ingresses.networking.k8s.io/ingresses.ts'
 import { networkPolicies } from './kinds/networkpolicies.networking.k8s.io/network-policies.ts'
 import { podDisruptionBudgets } from './kinds/poddisruptionbudgets.policy/pod-disruption-budgets.ts'
+import { ownVolumes } from './kinds/persistentvolumes/persistent-volumes.ts'
 import { pods } from './kinds/pods/pods.ts'
 import { priorityClasses } from './kinds/priorityclasses.scheduling.k8s.io/priority-classes.ts'
 import { secrets } from './kinds/secrets/secrets.ts'
 import { serviceAccounts } from './kinds/serviceaccounts/service-accounts.ts'
 import { services } from './kinds/services/services.ts'
 import { storageClasses } from './kinds/storageclasses.storage.k8s.io/storage-classes.ts'
+import { volumeSnapshotContents } from './kinds/volumesnapshotcontents.snapshot.storage.k8s.io/volume-snapshot-contents.ts'
+import { volumeSnapshots } from './kinds/volumesnapshots.snapshot.storage.k8s.io/volume-snapshots.ts'
 import { hostConfigMaps } from './mirrors/mapped-data/config-maps.ts'
 import { hostSecrets } from './mirrors/mapped-data/secrets.ts'
 import { customResourceDefinitions } from './mirrors/custom-resource-definitions/custom-resource-definitions.ts'
@@ -51,6 +54,9 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   secrets,
   'priorityclasses.scheduling.k8s.io': priorityClasses,
   'storageclasses.storage.k8s.io': storageClasses,
+  persistentvolumes: ownVolumes,
+  'volumesnapshotcontents.snapshot.storage.k8s.io': volumeSnapshotContents,
+  'volumesnapshots.snapshot.storage.k8s.io': volumeSnapshots,
   persistentvolumeclaims: persistentVolumeClaims,
   services,
   endpoints,

@@ -4,24 +4,23 @@ import { asName, asObject } from '../../json.ts'
 import type { PairInput, PairWrite } from '../../kind.ts'
 import { refOf } from '../../metadata.ts'
 import { patchVirtual } from '../../patches.ts'
-import { LABELS } from '../../stamps.ts'
+import { LABELS, virtualRefOf } from '../../stamps.ts'
 import type { Related } from '../../view.ts'
 import { specOf } from './fields.ts'
 
 /** Keeps a claim while pods use it. Set by the API, taken off by a controller of the claim's own cluster. */
 const PROTECTION = 'kubernetes.io/pvc-protection'
 
-/** Whether a volume of the tenant is one of ours, that stands for a volume of the host. */
-export function isStandIn(volume: KubeObject | undefined): boolean {
-  return volume?.metadata.labels?.[LABELS.mirror] === 'true'
+/** Whether a volume of the tenant is one of ours, that stands for the host's volume of this claim. */
+function standsFor(volume: KubeObject | undefined, claim: KubeObject): boolean {
+  const isOurs = volume?.metadata.labels?.[LABELS.mirror] === 'true'
+  return isOurs && asObject(asObject(volume.spec)?.claimRef)?.uid === claim.metadata.uid
 }
 
 /** Whether the claim is bound to a volume of the host: without its copy, the data is gone. */
 export function isBoundHere(virtual: KubeObject, related: Pick<Related, 'virtual'>): boolean {
   const name = asName(specOf(virtual).volumeName)
-  if (name === undefined) return false
-  const volume = related.virtual(volumeRef(name))
-  return isStandIn(volume) && asObject(asObject(volume?.spec)?.claimRef)?.uid === virtual.metadata.uid
+  return name !== undefined && standsFor(related.virtual(volumeRef(name)), virtual)
 }
 
 /**
@@ -29,14 +28,22 @@ export function isBoundHere(virtual: KubeObject, related: Pick<Related, 'virtual
  * for this claim.
  */
 export function bindingBack({ virtual, host, related, tenant }: PairInput): JsonObject | undefined {
-  const name = asName(specOf(host).volumeName)
+  const name = boundVolume(host, related)
   if (name === undefined || asName(specOf(virtual).volumeName) !== undefined) return undefined
+  const isOwn = name !== specOf(host).volumeName
   const volume = related.virtual(volumeRef(name))
-  if (!isStandIn(volume) || asObject(asObject(volume?.spec)?.claimRef)?.uid !== virtual.metadata.uid) return undefined
+  if (isOwn ? volume === undefined : !standsFor(volume, virtual)) return undefined
   const className = specOf(host).storageClassName
   const isOpen = specOf(virtual).storageClassName === undefined && typeof className === 'string'
   const isShown = isOpen && storageClassOwner(tenant.config) !== 'tenant'
   return { volumeName: name, ...(isShown ? { storageClassName: className } : {}) }
+}
+
+/** What the volume that the host has given a claim is called in the tenant: a volume of its own may be it. */
+export function boundVolume(host: KubeObject, related: Pick<Related, 'host'>): string | undefined {
+  const name = asName(specOf(host).volumeName)
+  const volume = name === undefined ? undefined : related.host(volumeRef(name))
+  return (volume === undefined ? undefined : virtualRefOf(volume)?.ref.name) ?? name
 }
 
 /**

@@ -7,7 +7,7 @@ import { mergePatchOf } from '../../merge-patch.ts'
 import { type MetadataChanges, compareMetadata, metadataPatch, refOf } from '../../metadata.ts'
 import { crossedFields, fieldTags, ownedFieldsPatch } from '../../owned-fields.ts'
 import { patchHost, patchVirtual } from '../../patches.ts'
-import { bindingBack } from './binding.ts'
+import { bindingBack, boundVolume } from './binding.ts'
 import { shownAnnotations, specOf, withoutControllerAnnotations } from './fields.ts'
 import { mutableFields } from './translate.ts'
 
@@ -24,9 +24,13 @@ export function reconcileClaim(input: PairInput): PairWrite[] {
 }
 
 /** What keeps a claim and its copy bound to different volumes. */
-export function claimDisagreement({ virtual, host }: PairInput): { reason: Reason; message: string } | undefined {
+export function claimDisagreement({
+  virtual,
+  host,
+  related,
+}: PairInput): { reason: Reason; message: string } | undefined {
   const bound = asName(specOf(virtual).volumeName)
-  const volume = asName(specOf(host).volumeName)
+  const volume = boundVolume(host, related)
   if (bound === undefined || volume === undefined || bound === volume) return undefined
   const message = `it is bound to volume "${bound}" of this cluster, which is not the one that the host has given it`
   return { reason: 'Unsupported', message }

@@ -12,13 +12,13 @@ export const SOURCES: Readonly<Record<string, string>> = {
   VolumeSnapshot: 'volumesnapshots.snapshot.storage.k8s.io',
 }
 
-/** The volume that the host bound the copy to, and what of the tenant the claim names. */
+/** The volumes that the copy and the claim are bound to, and what else of the tenant the claim names. */
 export function claimReferences(pair: {
   virtual?: KubeObject | undefined
   host?: KubeObject | undefined
 }): ObjectRef[] {
-  const volume = asName(specOf(pair.host).volumeName)
-  const volumes = volume === undefined ? [] : [{ resource: 'persistentvolumes', namespace: '', name: volume }]
+  const names = [pair.host, pair.virtual].flatMap((claim) => asName(specOf(claim).volumeName) ?? [])
+  const volumes = [...new Set(names)].map((name) => ({ resource: 'persistentvolumes', namespace: '', name }))
   return pair.virtual === undefined ? volumes : [...volumes, ...classReference(pair.virtual), ...source(pair.virtual)]
 }
 

@@ -9,6 +9,7 @@ import { hostMetadata, metadataBase, refOf } from '../../metadata.ts'
 import { hostName } from '../../names.ts'
 import { fieldTags } from '../../owned-fields.ts'
 import { hostLabelSelector } from '../../selectors.ts'
+import type { TenantContext } from '../../view.ts'
 import { specOf, withoutControllerAnnotations } from './fields.ts'
 import { SOURCES, classNameOf } from './references.ts'
 
@@ -21,7 +22,7 @@ const MUTABLE_FIELDS = ['resources', 'volumeAttributesClassName'] as const
 export function claimToHost(input: TranslateInput): ToHost {
   const { virtual, tenant } = input
   const spec = cloneJson(specOf(virtual))
-  const problem = translateVolume(spec) ?? translateClass(spec, input) ?? translateSources(spec, input)
+  const problem = translateVolume(spec, tenant) ?? translateClass(spec, input) ?? translateSources(spec, input)
   if (problem !== undefined) return { kind: 'reject', ...problem }
   const selector = asObject(spec.selector)
   if (selector !== undefined) spec.selector = hostLabelSelector(selector, { kind: 'all' }, tenant)
@@ -45,9 +46,13 @@ export function mutableFields(spec: JsonObject): JsonObject {
 }
 
 /** A volume that the tenant names is one of its own cluster, and no volume of the host may be had by its name. */
-function translateVolume(spec: JsonObject): Problem | undefined {
+function translateVolume(spec: JsonObject, tenant: TenantContext): Problem | undefined {
   const name = asName(spec.volumeName)
   if (name === undefined) return undefined
+  if (isEnabled(tenant.config, 'toHost', 'persistentVolumes')) {
+    spec.volumeName = hostName({ namespace: '', name }, tenant.name)
+    return undefined
+  }
   return { reason: 'Unsupported', message: `volume "${name}" is not on the host: leave spec.volumeName empty` }
 }
 
@@ -57,8 +62,10 @@ function translateClass(spec: JsonObject, { virtual, tenant, related }: Translat
   spec.storageClassName = name
   if (name === '') return undefined
   const found = storageClassOnHost(name, { tenant, related })
-  if (found.kind === 'unknown') return { reason: 'UnknownClass', message: found.message }
-  spec.storageClassName = found.name
+  // Static volumes and their claims name classes that need not be there.
+  const isStatic = isEnabled(tenant.config, 'toHost', 'persistentVolumes')
+  if (found.kind === 'unknown' && !isStatic) return { reason: 'UnknownClass', message: found.message }
+  spec.storageClassName = found.kind === 'name' ? found.name : hostName({ namespace: '', name }, tenant.name)
   return undefined
 }
 

@@ -4,7 +4,7 @@ import type { Decision, Rule } from '../../decision.ts'
 import { asObject, presentFields } from '../../json.ts'
 import { mergePatchOf } from '../../merge-patch.ts'
 import { hostRefOf } from '../../names.ts'
-import { LABELS, stampedUid } from '../../stamps.ts'
+import { LABELS, stampedUid, virtualRefOf } from '../../stamps.ts'
 import type { View } from '../../view.ts'
 import { type Claim, standInFor } from './stand-in.ts'
 
@@ -26,6 +26,9 @@ export function decideStandIn(view: View): Decision[] {
 
 /** The claim that the host has bound to this volume, as long as the tenant has it. */
 function claimOf({ key, tenant, related }: View): Claim | undefined {
+  // A volume of the tenant's own needs nothing to stand for it.
+  const copy = related.host(key)
+  if (copy !== undefined && virtualRefOf(copy) !== undefined) return undefined
   for (const user of related.usersOf(key)) {
     const virtual = related.virtual(user)
     const host = related.host(hostRefOf(user, tenant))
