@@ -83,7 +83,7 @@ export class PendingTable {
       'SELECT tenant, resource, namespace, name FROM pending WHERE tenant = ? AND reason = ?',
     )
     this.#parkedByReason = database.prepare<[], { reason: string; count: number }>(
-      "SELECT reason, count(*) AS count FROM pending WHERE state = 'parked' GROUP BY reason",
+      "SELECT reason, count(*) AS count FROM pending WHERE state IN ('parked', 'waiting') GROUP BY reason",
     )
   }
 
@@ -146,7 +146,7 @@ export class PendingTable {
     }))
   }
 
-  /** How many writes are parked, by reason. */
+  /** How many writes are parked, and creations wait for a moment, by reason. */
   parkedByReason(): { reason: string; count: number }[] {
     return this.#parkedByReason.all()
   }

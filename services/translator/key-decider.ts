@@ -146,6 +146,10 @@ export class KeyDecider {
       hasSeen: (target, version) =>
         this.#seen.has(keyString({ tenant: ownerOf(key.tenant, target), ...target }), version),
     })
+    if (wait?.due !== undefined && wait.due <= now && planned.intents.some(({ write }) => write.op === 'create')) {
+      const missing = { tenant: key.tenant, ref: key.ref, missing: wait.message }
+      this.#options.logger.info(missing, 'created without all that it refers to; it starts when that is there')
+    }
     for (const row of planned.puts) projection.pending.put(key, row)
     for (const slot of planned.deletes) projection.pending.delete(key, slot)
     const announcements = planned.rejected.flatMap(({ reason, message }) =>

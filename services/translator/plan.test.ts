@@ -183,6 +183,13 @@ test('nothing that is due is due at once again, whatever is decided', () => {
 })
 
 describe('waiting', () => {
+  test('says what it is for, so that it can be counted and told', () => {
+    const refs = [{ resource: 'configmaps', namespace: 'default', name: 'settings' }]
+    expect(planAt([{ kind: 'wait', refs, limitMs: 1_000 }]).puts).toMatchObject([
+      { state: 'waiting', reason: 'WaitingForReference', message: 'configmaps/settings' },
+    ])
+  })
+
   const wait: Decision = { kind: 'wait', refs: [], limitMs: 1_000 }
 
   test('has a beginning that stays and an end', () => {

@@ -46,6 +46,8 @@ const NAME_RETRY_MS = 60_000
 const OVERDUE_PAUSE_MS = 1_000
 
 export const WAIT_SLOT = 'wait'
+/** What the rows of that slot have for a reason. No outcome and no Event has it: it passes within a moment. */
+const WAITING_FOR_REFERENCE = 'WaitingForReference'
 const REJECT_SLOT = 'reject'
 
 /**
@@ -66,7 +68,7 @@ export function plan(
     const row = rows.get(slot)
     switch (decision.kind) {
       case 'wait':
-        result.puts.push(waiting(row, decision.limitMs, context.now))
+        result.puts.push(waiting(row, decision, context.now))
         break
       case 'reject':
         planRejection(result, { decision, row, now: context.now })
@@ -268,7 +270,11 @@ function withoutSequences(write: Write): unknown {
   return write.op === 'replace' || write.op === 'patch' ? { ...write, resourceVersion: undefined } : write
 }
 
-function waiting(row: Pending | undefined, limitMs: number, now: number): Pending {
+function waiting(
+  row: Pending | undefined,
+  { refs, limitMs }: Extract<Decision, { kind: 'wait' }>,
+  now: number,
+): Pending {
   const since = row?.state === 'waiting' ? row.since : now
   return {
     slot: WAIT_SLOT,
@@ -277,6 +283,8 @@ function waiting(row: Pending | undefined, limitMs: number, now: number): Pendin
     attempt: 0,
     state: 'waiting',
     carriesBase: false,
+    reason: WAITING_FOR_REFERENCE,
+    message: refs.map(({ resource, name }) => `${resource}/${name}`).join(', '),
     since,
     due: since + limitMs,
   }

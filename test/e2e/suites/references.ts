@@ -8,7 +8,7 @@ import type { World } from '../../harness/world.ts'
 async function versionAtCreation({ events }: Recording, name: string): Promise<bigint> {
   const find = (): KubeObject | undefined =>
     events.find(({ type, object }) => type === 'ADDED' && object.metadata.name === name)?.object
-  await expect.poll(find).toBeDefined()
+  await expect.poll(find, { timeout: 10_000 }).toBeDefined()
   return BigInt(find()?.metadata.resourceVersion ?? -1)
 }
 
@@ -41,6 +41,33 @@ export function referenceTests(current: () => World): void {
     const podMadeAt = await versionAtCreation(pods, copyName('app'))
     expect(await versionAtCreation(configMaps, copyName('settings'))).toBeLessThan(podMadeAt)
     expect(await versionAtCreation(secrets, copyName('login'))).toBeLessThan(podMadeAt)
+    await Promise.all(recordings.map((recording) => recording.stop()))
+  })
+
+  test('and so are claims, whichever is made first; what never comes keeps the pod from starting, not from the host', async () => {
+    const { host, tenants } = current()
+    const tenant = tenants[0]
+    const namespace = await tenant.namespace()
+    const recordings = await Promise.all([
+      host.record('persistentvolumeclaims', tenant.hostNamespace),
+      host.record('pods', tenant.hostNamespace),
+    ])
+    const pod = podOf(namespace, 'app', { configMap: 'late' })
+    const claim = { name: 'data', persistentVolumeClaim: { claimName: 'data' } }
+    const volumes = [...(specOf(pod).volumes ?? []), claim]
+    await tenant.cluster.create({ ...pod, spec: { ...specOf(pod), volumes } })
+    await tenant.cluster.create({
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { namespace, name: 'data' },
+      spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+    })
+    const copyName = (name: string): string => tenant.copyOf({ namespace, name }).name
+    const podMadeAt = await versionAtCreation(recordings[1], copyName('app'))
+    expect(await versionAtCreation(recordings[0], copyName('data'))).toBeLessThan(podMadeAt)
+    expect(isRunning(await tenant.cluster.get('pods', { namespace, name: 'app' }))).toBe(false)
+    await tenant.cluster.create(configMapOf(namespace, 'late', { color: 'blue' }))
+    await tenant.cluster.until('pods', { namespace, name: 'app' }, isRunning)
     await Promise.all(recordings.map((recording) => recording.stop()))
   })
 
