@@ -23,9 +23,11 @@ export async function leftBehind(
   if (filterSubjects.length === 0) return new Map()
   for await (const batch of readLast(bus, { stream: STREAMS.state, filterSubjects, signal })) {
     for (const message of batch) {
-      const { key, type, object } = decodeChange(message)
+      const change = decodeChange(message)
+      const { key, type } = change
       const kind = byToken.get(key.resource)
-      if (kind === undefined || type === 'DELETED' || type === 'SYNCED' || !isOurs(object(), key.resource)) continue
+      if (kind === undefined || type === 'DELETED' || type === 'SYNCED' || !isOurs(change.object(), key.resource))
+        continue
       found.set(key.tenant, (found.get(key.tenant) ?? new Set()).add(kind))
     }
   }

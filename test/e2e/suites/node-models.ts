@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { KubeObject } from '#libs/kube-model'
+import { type KubeObject, RESOURCES } from '#libs/kube-model'
 import { configure } from '../../harness/configure.ts'
 import { type PodSpec, isRunning, podOf, specOf, unique } from '../../harness/objects.ts'
 import type { Tenant } from '../../harness/world.ts'
@@ -116,6 +116,8 @@ export function nodeModelTests(current: () => Restartable): void {
     const node = unique('own')
     await tenant.cluster.create({ apiVersion: 'v1', kind: 'Node', metadata: { name: node } })
     await tenant.cluster.create(onNode(podOf(namespace, 'own', { graceSeconds: 30 }), node))
+    const started = { status: { phase: 'Running', startTime: '2026-01-01T00:00:00Z' } }
+    await tenant.cluster.client.patch(RESOURCES.pods, at('own'), started, { type: 'strategic', subresource: 'status' })
     await tenant.cluster.create(podOf(namespace, 'unplaced'))
     await tenant.cluster.delete('pods', at('own'))
     // Decided behind all of that, and shown.
