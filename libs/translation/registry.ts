@@ -185,7 +185,7 @@ export function decideFor(view: View): Decision[] {
   const mirror = mirrorFor(resource)
   const kind = kindFor(resource)
   if (kind === undefined) return mirror === undefined ? [] : decideMirror(mirror, view)
-  const decisions = decide(view, withPatches(kind, view.tenant), usersOf(resource, view.tenant))
+  const decisions = decide(view, withPatches(kind, view.tenant, view.base), usersOf(resource, view.tenant))
   if (mirror === undefined) return decisions
   // What is left of the direction that is off goes, whichever that is. What is a copy in the tenant is its original's.
   const mirrored = decideMirror(mirror, viewOfOriginal(view))

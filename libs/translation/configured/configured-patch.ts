@@ -1,5 +1,5 @@
 import { type Expression, compileExpression } from '#libs/expressions'
-import { jsonEqual } from '#libs/kernel'
+import { canonicalJson, jsonEqual, sha256Hex } from '#libs/kernel'
 import type { Json, JsonObject, KubeObject, ObjectRef } from '#libs/kube-model'
 import type { PatchConfig } from '#libs/sync-config'
 import { asObject, stringMap } from '../json.ts'
@@ -21,6 +21,8 @@ export type PatchContext = { tenant: TenantContext; ref: ObjectRef; hostName: st
 /** One patch of the configuration, ready to be applied. */
 export type ConfiguredPatch = {
   path: string
+  /** Changes with what the patch does. */
+  id: string
   segments: readonly Segment[]
   hasForward: boolean
   hasReverse: boolean
@@ -49,6 +51,7 @@ export function configuredPatch(
   }
   return {
     path: config.path,
+    id: sha256Hex(canonicalJson(config)).slice(0, 6),
     segments: onHost(segments, tenant),
     hasForward: expression !== undefined || reference !== undefined || labels !== undefined,
     hasReverse: reverse !== undefined,
@@ -57,6 +60,14 @@ export function configuredPatch(
     reverse: (value, context) =>
       reverse === undefined ? { ok: true, value } : applied(config.path, reverse, { value, context }),
   }
+}
+
+/** Stands for a patch that the configuration no longer has: what it made is put back to what the tenant has. */
+export function withdrawnPatch(path: string): ConfiguredPatch | undefined {
+  const segments = parsePath(path)
+  if (segments === undefined) return undefined
+  const asItIs = (value: Json): Patched => ({ ok: true, value })
+  return { path, id: '', segments, hasForward: false, hasReverse: false, forward: asItIs, reverse: asItIs }
 }
 
 /** The context of an object of the tenant's, or of a host object that it is to see under its own name. */

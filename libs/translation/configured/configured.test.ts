@@ -85,6 +85,24 @@ describe('a patched field that crosses both ways', () => {
     expect(annotation(simulation, 'host')).toBe('web.tenants.example.com')
   })
 
+  test('is as the tenant has it when the patch goes, and as another makes it when it changes', () => {
+    const simulation = services([SUFFIX])
+    simulation.put('virtual', 'services', service({ annotations: { 'dns/host': 'web' } }))
+    simulation.settle()
+    simulation.configure(services([{ ...SUFFIX, expression: 'value + ".other.example.com"' }]).tenant)
+    simulation.settle()
+    expect([annotation(simulation, 'virtual'), annotation(simulation, 'host')]).toEqual([
+      'web',
+      'web.other.example.com',
+    ])
+    simulation.configure(TENANT)
+    simulation.settle()
+    expect([annotation(simulation, 'virtual'), annotation(simulation, 'host')]).toEqual(['web', 'web'])
+    simulation.change('host', simulation.hostRef(WEB), { metadata: { annotations: { 'dns/host': 'theirs' } } })
+    simulation.settle()
+    expect(annotation(simulation, 'virtual')).toBe('theirs')
+  })
+
   test('without an inverse is the tenant’s alone', () => {
     const simulation = services([{ path: 'metadata.labels.team', expression: '"tenant-" + value' }])
     const label = (side: 'virtual' | 'host') =>

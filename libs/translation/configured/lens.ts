@@ -3,7 +3,7 @@ import type { Json, JsonObject, KubeObject } from '#libs/kube-model'
 import { covers } from '../covers.ts'
 import { asObject } from '../json.ts'
 import { type Tag, plainTag, secretTag } from '../three-way.ts'
-import type { ConfiguredPatch, PatchContext, Patched } from './configured-patch.ts'
+import { type ConfiguredPatch, type PatchContext, type Patched, withdrawnPatch } from './configured-patch.ts'
 import { type Location, isTextAt, locate, locationText, setAt, valueAt } from './path.ts'
 
 /** A value that must be put on the host because the kind, which does not know of patches, would not. */
@@ -21,6 +21,19 @@ export type Seen = {
   /** What both sides agree on, by place, once what the host has came back, and once the tenant's values are on it. */
   tagsBack: JsonObject
   tagsForth: JsonObject
+}
+
+/** Places that an earlier configuration had patches for. */
+function withdrawn(
+  patches: readonly ConfiguredPatch[],
+  { plain, host, base }: { plain: KubeObject; host: KubeObject; base: JsonObject | undefined },
+): ConfiguredPatch[] {
+  if (base === undefined) return []
+  const roots = [plain, host] as unknown as Json[]
+  const current = new Set(
+    patches.flatMap(({ segments }) => roots.flatMap((root) => locate(root, segments).map(locationText))),
+  )
+  return Object.keys(base).flatMap((text) => (current.has(text) ? [] : (withdrawnPatch(text) ?? [])))
 }
 
 type Place = {
@@ -52,7 +65,7 @@ export function seeThrough(
     tagsForth: {},
   }
   const tag = tagOf(context)
-  for (const patch of patches) {
+  for (const patch of [...patches, ...withdrawn(patches, pair)]) {
     const places = new Map<string, Location>()
     for (const root of [pair.plain, pair.host]) {
       for (const at of locate(root as Json, patch.segments)) places.set(locationText(at), at)
@@ -66,8 +79,9 @@ export function seeThrough(
       }
       look(seen, place, { context, crossed: asObject(pair.base)?.[text], isFixed: pair.host.immutable === true })
       const shown = valueAt(seen.host as Json, at)
-      if (place.plain !== undefined) seen.tagsForth[text] = tag(place.plain)
-      if (shown !== undefined) seen.tagsBack[text] = tag(shown)
+      if (patch.id === '') continue
+      if (place.plain !== undefined) seen.tagsForth[text] = patch.id + tag(place.plain)
+      if (shown !== undefined) seen.tagsBack[text] = patch.id + tag(shown)
     }
   }
   return seen
@@ -97,7 +111,9 @@ function look(
     }
     return
   }
-  const isNew = known.crossed === undefined && jsonEqual(actual, plain)
+  // The copy was made without this patch, or with another: what it has says nothing of the host's wishes.
+  const crossed = typeof known.crossed === 'string' ? known.crossed : undefined
+  const isNew = crossed === undefined ? jsonEqual(actual, plain) : !crossed.startsWith(patch.id)
   if (patch.hasReverse && actual !== undefined && !isNew) {
     const back = patch.reverse(actual, known.context)
     if (back.ok && comesBack(patch, { back, actual }, known.context)) {
@@ -105,7 +121,7 @@ function look(
       return
     }
     // The tenant has not changed its value since: what the host has is left, for nothing that we write would last.
-    if (known.crossed === tagOf(known.context)(plain)) {
+    if (crossed === patch.id + tagOf(known.context)(plain)) {
       show(plain)
       if (back.ok) seen.loops.push(loopText(patch, at))
       else seen.problems.push(back.problem)

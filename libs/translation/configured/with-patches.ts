@@ -33,11 +33,13 @@ function patchesFor(tenant: TenantContext, direction: Direction, resource: strin
 /**
  * A kind whose copies are patched as the tenant's configuration says. The kind itself knows nothing of it: it is shown a
  * host copy without patches, and what it writes is patched on its way out.
+ * @param base what both sides agreed on: it tells of patches that the configuration has no more
  */
-export function withPatches(kind: Kind, tenant: TenantContext): Kind {
+export function withPatches(kind: Kind, tenant: TenantContext, base?: JsonObject): Kind {
   const resource = resourceToken(kind.resource)
   const patches = patchesFor(tenant, 'toHost', resource)
-  if (patches.length === 0) return kind
+  const isPatched = Object.keys(asObject(base?.[BASE_FIELD]) ?? {}).length > 0
+  if (patches.length === 0 && !isPatched) return kind
   return {
     ...kind,
     references: (pair) => [...kind.references(pair), ...patchReferences(patches, pair)],

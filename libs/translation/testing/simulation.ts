@@ -14,12 +14,17 @@ import { applyPatch } from './apply-patch.ts'
  * as decisions look at it. No time passes: nothing that was asked for is still on its way.
  */
 export class Simulation {
-  readonly tenant: TenantContext
+  tenant: TenantContext
   readonly #presences = new Map<string, Presence>()
   readonly #bases = new Map<string, JsonObject>()
   #seq = 0
 
   constructor(tenant: TenantContext) {
+    this.tenant = tenant
+  }
+
+  /** Gives the tenant another configuration. */
+  configure(tenant: TenantContext): void {
     this.tenant = tenant
   }
 
