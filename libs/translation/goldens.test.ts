@@ -8,7 +8,7 @@ import { parseTenantConfig } from '#libs/sync-config'
 import type { Kind, ToHost } from './kind.ts'
 import { checkPatch } from './configured/check-patch.ts'
 import { withPatches } from './configured/with-patches.ts'
-import { KINDS } from './registry.ts'
+import { KINDS, kindFor } from './registry.ts'
 import { applyPatch } from './testing/apply-patch.ts'
 import { TENANT, deepFreeze, memoryRelated } from './testing/index.ts'
 import type { TenantContext } from './view.ts'
@@ -33,7 +33,11 @@ type Context = {
 
 const root = import.meta.dirname
 
-for (const [resource, kind] of Object.entries(KINDS)) {
+// Of custom resources, which only configurations name, this one stands for all.
+const kinds = { ...KINDS, customresources: kindFor('widgets.example.com') }
+
+for (const [resource, kind] of Object.entries(kinds)) {
+  if (kind === undefined) continue
   const fixtures = join(root, 'kinds', resource, 'fixtures')
   describe(`${resource} as the golden files have them`, () => {
     test.each(readdirSync(fixtures))('%s', async (name) => {

@@ -107,7 +107,11 @@ async function exchangeStream(call: Call): Promise<HttpStream> {
   const deadline = openDeadline(call.signal, call.timeoutMs * 2)
   try {
     const answer = await dispatch(call, deadline.signal)
-    if (answer.statusCode !== 200) return await wholeAnswer(answer, FAILURE_BYTES)
+    if (answer.statusCode !== 200) {
+      const refusal = await wholeAnswer(answer, FAILURE_BYTES)
+      deadline.close()
+      return refusal
+    }
     deadline.stopTimer()
     answer.body.once('close', () => deadline.close())
     return { statusCode: 200, chunks: chunksOf(answer.body, call) }
