@@ -1,7 +1,7 @@
 import { LIMITS } from './limits.ts'
 
 /** An expression that costs more than it may. */
-export class CostError extends Error {
+class CostError extends Error {
   constructor(message: string) {
     super(message)
     this.name = 'CostError'

@@ -2,7 +2,7 @@ import type { Json } from '#libs/kube-model'
 import { LIMITS } from './limits.ts'
 
 /** A value that an expression cannot take or give. The message is a sentence without its subject. */
-export class ValueError extends Error {
+class ValueError extends Error {
   constructor(message: string) {
     super(message)
     this.name = 'ValueError'

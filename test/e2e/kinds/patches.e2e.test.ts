@@ -40,7 +40,8 @@ const hasHost = (value: string) => (object: KubeObject) => object.metadata.annot
 
 test('fields are patched on the way out and back, and what a patch refers to crosses', async () => {
   const { host, up } = world
-  const { cluster, copyOf } = tenant()
+  const { cluster } = tenant()
+  const copyOf = (ref: { namespace: string; name: string }) => tenant().copyOf(ref)
   const namespace = await tenant().namespace()
   const ref = { namespace, name: unique('web') }
   await cluster.create(secretOf(namespace, 'certificate', { 'tls.crt': 'x' }))
