@@ -98,7 +98,7 @@ export class HeldLease implements Lease {
   }
 
   async #renew(): Promise<void> {
-    if (this.#renewing || !this.isHeld()) return
+    if (!this.isHeld() || this.#renewing) return
     this.#renewing = true
     const begun = instantNow()
     try {
@@ -119,7 +119,11 @@ export class HeldLease implements Lease {
   }
 
   #armDeadline(): NodeJS.Timeout {
-    return setTimeout(() => void this.isHeld(), this.#validMs - since(this.#renewedAt) + 1)
+    // Timers may fire a little early by the clock that counts here: then there is a rest to wait for.
+    const ring = (): void => {
+      if (this.isHeld()) this.#deadline = this.#armDeadline()
+    }
+    return setTimeout(ring, Math.ceil(this.#validMs - since(this.#renewedAt)) + 1)
   }
 
   #end(reason: Error): void {
