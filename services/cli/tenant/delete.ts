@@ -3,9 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { STREAMS, partitionOf, tenantFilter } from '#libs/events'
 import { ConfigError, CausewayError, systemClock } from '#libs/kernel'
 import { type KubeClient, isNotFound } from '#libs/kube'
-import { RESOURCES } from '#libs/kube-model'
+import { RESOURCES, type ResourceInfo } from '#libs/kube-model'
 import type { TenantEntry } from '#libs/runtime'
-import { DECIDE_ORDER, LABELS, isMirrored } from '#libs/translation'
+import { customResources, defaultTenantConfig, parseTenantConfig } from '#libs/sync-config'
+import { DECIDE_ORDER, LABELS, customResourceInfo, isMirrored } from '#libs/translation'
 import { MANAGED_LABEL, TENANT_ANNOTATION } from '../up/register.ts'
 import { openHealth } from './health.ts'
 import { type CommandOptions, type Running, changeCluster, withRunning } from './running.ts'
@@ -52,9 +53,11 @@ async function confirm(tenant: TenantEntry, embedded: boolean, isTty: boolean): 
 async function deleteCopies(host: KubeClient, tenant: TenantEntry, signal: AbortSignal): Promise<void> {
   const namespace = tenant.hostNamespace
   const labelSelector = `${LABELS.tenant}=${tenant.name}`
-  const resources = DECIDE_ORDER.filter((token) => !isMirrored(token)).map(
-    (token) => RESOURCES[token as keyof typeof RESOURCES],
-  )
+  const config = parseTenantConfig(tenant.config).config ?? defaultTenantConfig()
+  const resources: ResourceInfo[] = [
+    ...DECIDE_ORDER.filter((token) => !isMirrored(token)).map((token) => RESOURCES[token as keyof typeof RESOURCES]),
+    ...customResources(config).toHost.map(({ resource, ...how }) => customResourceInfo(resource, how)),
+  ]
   const deadline = systemClock.now() + GONE_TIMEOUT_MS
   for (;;) {
     const copies = await Promise.all(
