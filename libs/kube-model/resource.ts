@@ -68,6 +68,12 @@ export const RESOURCES = {
   'csidrivers.storage.k8s.io': grouped('storage.k8s.io/v1', 'csidrivers', 'CSIDriver', false),
   'csinodes.storage.k8s.io': grouped('storage.k8s.io/v1', 'csinodes', 'CSINode', false),
   'csistoragecapacities.storage.k8s.io': grouped('storage.k8s.io/v1', 'csistoragecapacities', 'CSIStorageCapacity'),
+  'resourceclaims.resource.k8s.io': grouped('resource.k8s.io/v1', 'resourceclaims', 'ResourceClaim'),
+  'resourceclaimtemplates.resource.k8s.io': grouped(
+    'resource.k8s.io/v1',
+    'resourceclaimtemplates',
+    'ResourceClaimTemplate',
+  ),
   'deviceclasses.resource.k8s.io': grouped('resource.k8s.io/v1', 'deviceclasses', 'DeviceClass', false),
   'volumesnapshotclasses.snapshot.storage.k8s.io': grouped(
     'snapshot.storage.k8s.io/v1',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '#libs/kube-model'
-import { fieldTags, ownedFieldsPatch } from './owned-fields.ts'
+import { fieldTags, ownedFieldsPatch, contentTags, differsForGood } from './owned-fields.ts'
 
 describe('fields that one side owns', () => {
   test.each<[string, JsonObject, JsonObject, JsonObject | undefined]>([
@@ -36,3 +36,24 @@ describe('fields that one side owns', () => {
 function sel(matchLabels: JsonObject): JsonObject {
   return { selector: { matchLabels } }
 }
+
+describe('a field that no API lets change', () => {
+  const crossed = contentTags({ provisioner: 'a', spec: { devices: { count: 1 } } })
+
+  test.each<[string, string, JsonObject, JsonObject, boolean]>([
+    ['as it is', 'provisioner', { provisioner: 'a' }, { provisioner: 'a' }, false],
+    ['another', 'provisioner', { provisioner: 'b' }, { provisioner: 'a' }, true],
+    ['filled in by the API', 'reclaimPolicy', {}, { reclaimPolicy: 'Delete' }, false],
+    ['that is wanted no more', 'provisioner', {}, { provisioner: 'a' }, true],
+    [
+      'with defaults inside',
+      'spec.devices',
+      { spec: { devices: { count: 1 } } },
+      { spec: { devices: { count: 1, mode: 'x' } } },
+      false,
+    ],
+    ['with less wanted inside', 'spec.devices', { spec: { devices: {} } }, { spec: { devices: { count: 1 } } }, true],
+  ])('%s', (_what, path, wanted, current, differs) => {
+    expect(differsForGood(path, { wanted, current, crossed })).toBe(differs)
+  })
+})

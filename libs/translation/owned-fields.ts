@@ -1,3 +1,4 @@
+import { jsonEqual } from '#libs/kernel'
 import type { Json, JsonObject, KubeObject } from '#libs/kube-model'
 import { covers } from './covers.ts'
 import { asObject, presentFields } from './json.ts'
@@ -79,6 +80,25 @@ export function contentPatch(
 /** The value at a path of field names, `spec.controller`. */
 export function valueAt(object: unknown, path: string): unknown {
   return path.split('.').reduce<unknown>((value, field) => asObject(value)?.[field], object)
+}
+
+/**
+ * Whether a field that no API lets change is another one than wanted. What the API filled in besides is no difference,
+ * as long as what is wanted is what was written.
+ * @param path of a field of the object, or of its `spec`
+ * @param crossed as {@link contentTags} makes it
+ */
+export function differsForGood(
+  path: string,
+  sides: { wanted: JsonObject; current: unknown; crossed: JsonObject | undefined },
+): boolean {
+  const wanted = valueAt(sides.wanted, path)
+  const current = valueAt(sides.current, path)
+  const written = valueAt(sides.crossed, path)
+  if (wanted === undefined) return current !== undefined && written !== undefined
+  if (jsonEqual(wanted, current)) return false
+  const isAsLast = written === undefined || written === fieldTags({ field: wanted as Json }).field
+  return !isAsLast || !covers(current as Json | undefined, wanted as Json)
 }
 
 /** The tags that a base holds of the fields under this name. */

@@ -22,6 +22,8 @@ import { podDisruptionBudgets } from './kinds/poddisruptionbudgets.policy/pod-di
 import { ownVolumes } from './kinds/persistentvolumes/persistent-volumes.ts'
 import { pods } from './kinds/pods/pods.ts'
 import { priorityClasses } from './kinds/priorityclasses.scheduling.k8s.io/priority-classes.ts'
+import { resourceClaims } from './kinds/resourceclaims.resource.k8s.io/resource-claims.ts'
+import { resourceClaimTemplates } from './kinds/resourceclaimtemplates.resource.k8s.io/resource-claim-templates.ts'
 import { secrets } from './kinds/secrets/secrets.ts'
 import { serviceAccounts } from './kinds/serviceaccounts/service-accounts.ts'
 import { services } from './kinds/services/services.ts'
@@ -58,6 +60,8 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   'volumesnapshotcontents.snapshot.storage.k8s.io': volumeSnapshotContents,
   'volumesnapshots.snapshot.storage.k8s.io': volumeSnapshots,
   persistentvolumeclaims: persistentVolumeClaims,
+  'resourceclaimtemplates.resource.k8s.io': resourceClaimTemplates,
+  'resourceclaims.resource.k8s.io': resourceClaims,
   services,
   endpoints,
   'endpointslices.discovery.k8s.io': endpointSlices,

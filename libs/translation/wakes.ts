@@ -12,6 +12,8 @@ const ENDS: Readonly<Record<string, readonly Reason[]>> = {
   'ingressclasses.networking.k8s.io': ['UnknownClass'],
   'gatewayclasses.gateway.networking.k8s.io': ['UnknownClass'],
   'customresourcedefinitions.apiextensions.k8s.io': ['CrdMissing'],
+  'deviceclasses.resource.k8s.io': ['UnknownClass'],
+  'volumesnapshotclasses.snapshot.storage.k8s.io': ['UnknownClass'],
   'runtimeclasses.node.k8s.io': ['UnknownClass'],
 }
 

@@ -1,5 +1,5 @@
 import type { Reason, WriteName } from '#libs/events'
-import { cloneJson, jsonEqual } from '#libs/kernel'
+import { cloneJson } from '#libs/kernel'
 import { type JsonObject, type KubeObject, type ResourceInfo, apiVersionOf, resourceToken } from '#libs/kube-model'
 import type { TenantConfig } from '#libs/sync-config'
 import { asObject, presentFields, stringMap } from '../json.ts'
@@ -15,7 +15,7 @@ import {
   refOf,
 } from '../metadata.ts'
 import { hostRefOf } from '../names.ts'
-import { contentOf, contentPatch, contentTags, valueAt } from '../owned-fields.ts'
+import { contentOf, contentPatch, contentTags, differsForGood } from '../owned-fields.ts'
 import { patchHost, patchVirtual } from '../patches.ts'
 import type { Stamps } from '../stamps.ts'
 import { type Merge, tagsOf, threeWay } from '../three-way.ts'
@@ -115,7 +115,9 @@ function reconcile(input: PairInput, options: OwnedKindOptions): PairWrite[] {
   const content = translated(input, options)
   if (content.kind === 'reject') return options.whenRejected === 'delete' ? [remove(input, 'rejected')] : []
   const fields = withoutTwoWay(content.fields, options)
-  if (options.immutable?.some((path) => !jsonEqual(valueAt(fields, path), valueAt(input.host, path))) === true) {
+  const crossed = asObject(input.base?.content)
+  const sides = { wanted: fields, current: input.host, crossed }
+  if (options.immutable?.some((path) => differsForGood(path, sides)) === true) {
     return [remove(input, 'update')]
   }
   const writes = contentWrites(input, options, { fields, extra: content.extra })

@@ -1,5 +1,5 @@
 import type { DeleteProof, Write, WriteName } from '#libs/events'
-import { cloneJson, jsonEqual } from '#libs/kernel'
+import { cloneJson } from '#libs/kernel'
 import { type JsonObject, type KubeObject, type ResourceInfo, apiVersionOf } from '#libs/kube-model'
 import type { SelectorConfig, TenantConfig } from '#libs/sync-config'
 import type { Decision, Rule } from '../decision.ts'
@@ -8,7 +8,7 @@ import type { Mirror } from '../kind.ts'
 import { matchesSelector } from '../match-selector.ts'
 import { mergePatchOf } from '../merge-patch.ts'
 import { mirroredAnnotations, mirroredLabels } from '../metadata.ts'
-import { contentOf, contentPatch, contentTags, valueAt } from '../owned-fields.ts'
+import { contentOf, contentPatch, contentTags, differsForGood } from '../owned-fields.ts'
 import { LABELS, virtualRefOf } from '../stamps.ts'
 import type { View } from '../view.ts'
 
@@ -102,7 +102,8 @@ function create(view: View, options: ClassMirrorOptions): Decision {
 
 function update(view: View, virtual: KubeObject, options: ClassMirrorOptions): Decision[] {
   const wanted = fieldsOf(view, options)
-  if (options.immutable?.some((path) => !jsonEqual(valueAt(wanted, path), valueAt(virtual, path))) === true) {
+  const sides = { wanted, current: virtual, crossed: asObject(view.base?.fields) }
+  if (options.immutable?.some((path) => differsForGood(path, sides)) === true) {
     return [remove(view, virtual, { rule: 'replace', proof: { kind: 'state', seq: view.host.seq } })]
   }
   const decisions: Decision[] = []
