@@ -18,6 +18,7 @@ export function findContradictions(
   checkPatch: (patch: Patch) => string | undefined = () => undefined,
 ): ConfigProblem[] {
   const found = [
+    ...unsupported(config),
     ...bothDirections(config),
     ...customResources(config),
     ...hostMappings(config),
@@ -26,6 +27,22 @@ export function findContradictions(
     ...tolerations(config),
   ]
   return found.map(({ path, message }) => ({ path: formatPath(path), message }))
+}
+
+/** Keys that a `vcluster.yaml` may switch on, and that nothing here carries out. */
+function* unsupported({ sync: { toHost, fromHost } }: Parsed): Generator<Found> {
+  if (toHost.namespaces.enabled) {
+    yield {
+      path: ['sync', 'toHost', 'namespaces', 'enabled'],
+      message: 'is not supported: all namespaces of a tenant share its host namespace',
+    }
+  }
+  if (fromHost.csiStorageCapacities.enabled === true) {
+    yield {
+      path: ['sync', 'fromHost', 'csiStorageCapacities', 'enabled'],
+      message: 'is not supported: pods are always scheduled by the host, which reads them there',
+    }
+  }
 }
 
 function* bothDirections({ sync: { toHost, fromHost } }: Parsed): Generator<Found> {

@@ -43,7 +43,7 @@ const nodes = z
   .describe('Nodes')
 
 const customResource = z.strictObject({
-  enabled: enabled(false, 'The tenant sees host objects of this kind; it gets the definition'),
+  enabled: enabled(false, 'The tenant sees host objects of this kind; it gets the host’s definition'),
   scope: z
     .enum(['Namespaced', 'Cluster'])
     .describe('Whether objects of this kind are in namespaces; those that are need `mappings`')
@@ -76,7 +76,7 @@ export const fromHost = z
     volumeSnapshotClasses: classSwitch('VolumeSnapshotClasses'),
     csiNodes: autoSwitch(`CSINodes; ${byRule}`),
     csiDrivers: autoSwitch(`CSIDrivers; ${byRule}`),
-    csiStorageCapacities: autoSwitch(`CSIStorageCapacities; ${byRule}`),
+    csiStorageCapacities: autoSwitch('CSIStorageCapacities; not supported'),
     configMaps: mappedSwitch('ConfigMaps of the host, by name'),
     secrets: mappedSwitch('Secrets of the host, by name'),
     customResources: z

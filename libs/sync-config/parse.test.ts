@@ -61,7 +61,8 @@ describe('switches', () => {
   const keys = directions.flatMap((direction) =>
     childrenOf(tenantConfigSchema.shape.sync.unwrap().shape[direction])
       .map(([key]) => key)
-      .filter((key) => key !== 'customResources')
+      // Custom resources have no switch of their own; the other two are refused.
+      .filter((key) => !['customResources', 'namespaces', 'csiStorageCapacities'].includes(key))
       .map((key) => [direction, key] as const),
   )
 
@@ -83,11 +84,9 @@ describe('switches', () => {
     expect(isEnabled(config, 'fromHost', 'gatewayClasses')).toBe(true)
   })
 
-  test('grants cross by themselves only where routes and namespaces do', () => {
+  test('grants do not cross by themselves while all namespaces share one on the host', () => {
     const grants = (text: string): boolean => isEnabled(configOf(text), 'toHost', 'gatewayApi.referenceGrants')
     expect(grants('sync: { toHost: { gatewayApi: { httpRoutes: { enabled: true } } } }')).toBe(false)
-    const both = 'sync: { toHost: { namespaces: { enabled: true }, gatewayApi: { httpRoutes: { enabled: true } } } }'
-    expect(grants(both)).toBe(true)
     expect(grants('sync: { toHost: { gatewayApi: { referenceGrants: { enabled: true } } } }')).toBe(true)
   })
 
@@ -151,6 +150,22 @@ test.each([
   [
     'sync: { toHost: { customResources: { a.b.c/v1: { enabled: true } } }, fromHost: { customResources: { a.b.c: { enabled: true, scope: Cluster } } } }',
     'sync.fromHost.customResources["a.b.c"]: crosses to the host as well, by sync.toHost.customResources: one side must own them',
+  ],
+  [
+    'sync: { toHost: { namespaces: { enabled: true } } }',
+    'sync.toHost.namespaces.enabled: is not supported: all namespaces of a tenant share its host namespace',
+  ],
+  [
+    'sync: { fromHost: { csiStorageCapacities: { enabled: true } } }',
+    'sync.fromHost.csiStorageCapacities.enabled: is not supported: pods are always scheduled by the host, which reads them there',
+  ],
+  [
+    'sync: { toHost: { customResources: { ingresses.networking.k8s.io: { enabled: true } } } }',
+    'sync.toHost.customResources["ingresses.networking.k8s.io"]: is no custom resource here: it has a key of its own, or does not cross',
+  ],
+  [
+    'sync: { toHost: { customResources: { a.b.c: { enabled: true }, a.b.c/v1: { enabled: true } } } }',
+    'sync.toHost.customResources["a.b.c/v1"]: is there already, in another version: only one crosses',
   ],
   [
     'sync: { toHost: { customResources: { Certificate: { enabled: true } } } }',
@@ -256,7 +271,6 @@ test('a resolved configuration is read as itself', () => {
             {
               pods: kind,
               ingresses: kind,
-              namespaces: kind,
               gatewayApi: fc.record({ enabled: fc.boolean(), httpRoutes: kind, referenceGrants: automatic }),
             },
             { requiredKeys: [] },

@@ -39,7 +39,7 @@ const pods = z
 
 const namespaces = z
   .strictObject({
-    enabled: enabled(false, 'Each of the tenant’s namespaces gets a host namespace of its own'),
+    enabled: enabled(false, 'Each of the tenant’s namespaces gets a host namespace of its own; not supported'),
     mappings,
     mappingsOnly: z
       .boolean()
@@ -57,7 +57,7 @@ const namespaces = z
   .describe('Namespaces')
 
 const customResource = z.strictObject({
-  enabled: enabled(false, 'Objects of this kind cross to the host; the tenant gets the definition'),
+  enabled: enabled(false, 'Objects of this kind cross to the host; the tenant gets the host’s definition'),
   scope: z
     .enum(['Namespaced', 'Cluster'])
     .default('Namespaced')
