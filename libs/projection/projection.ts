@@ -9,6 +9,7 @@ import {
   resourceToken,
 } from '#libs/kube-model'
 import {
+  type Presence,
   type Related,
   type TenantContext,
   type View,
@@ -186,7 +187,9 @@ export class Projection {
       tenant,
       key: ref,
       virtual: this.objects.presence({ tenant: tenant.name, side: 'virtual', ...ref }),
-      host: this.objects.presence(this.hostKeyOf(tenant, ref)),
+      host: isMirrored(ref.resource)
+        ? this.#originalPresence(ref, tenant)
+        : this.objects.presence(this.hostKeyOf(tenant, ref)),
       ...(original === undefined ? {} : { original }),
       ...(base === undefined ? {} : { base }),
       related: this.#related(tenant),
@@ -301,11 +304,13 @@ export class Projection {
   }
 
   #original(ref: ObjectRef, tenant: TenantContext): NonNullable<View['original']> {
-    const synced = this.synced('', 'host', ref.resource)
+    return { ...this.#originalPresence(ref, tenant), synced: this.synced('', 'host', ref.resource) }
+  }
+
+  #originalPresence(ref: ObjectRef, tenant: TenantContext): Presence {
     const mirror = mirrorFor(ref.resource)
     const original = mirror?.originalOf === undefined ? ref : mirror.originalOf(ref, tenant)
-    if (original === undefined) return { seq: 0, synced }
-    return { ...this.objects.presence({ tenant: '', side: 'host', ...original }), synced }
+    return original === undefined ? { seq: 0 } : this.objects.presence({ tenant: '', side: 'host', ...original })
   }
 
   #related(tenant: TenantContext): Related {

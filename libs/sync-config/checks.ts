@@ -30,17 +30,11 @@ export function findContradictions(
 }
 
 /** Keys that a `vcluster.yaml` may switch on, and that nothing here carries out. */
-function* unsupported({ sync: { toHost, fromHost } }: Parsed): Generator<Found> {
+function* unsupported({ sync: { toHost } }: Parsed): Generator<Found> {
   if (toHost.namespaces.enabled) {
     yield {
       path: ['sync', 'toHost', 'namespaces', 'enabled'],
       message: 'is not supported: all namespaces of a tenant share its host namespace',
-    }
-  }
-  if (fromHost.csiStorageCapacities.enabled === true) {
-    yield {
-      path: ['sync', 'fromHost', 'csiStorageCapacities', 'enabled'],
-      message: 'is not supported: pods are always scheduled by the host, which reads them there',
     }
   }
 }

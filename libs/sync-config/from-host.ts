@@ -76,7 +76,7 @@ export const fromHost = z
     volumeSnapshotClasses: classSwitch('VolumeSnapshotClasses'),
     csiNodes: autoSwitch(`CSINodes; ${byRule}`),
     csiDrivers: autoSwitch(`CSIDrivers; ${byRule}`),
-    csiStorageCapacities: autoSwitch('CSIStorageCapacities; not supported'),
+    csiStorageCapacities: autoSwitch(`CSIStorageCapacities; ${byRule}`),
     configMaps: mappedSwitch('ConfigMaps of the host, by name'),
     secrets: mappedSwitch('Secrets of the host, by name'),
     customResources: z

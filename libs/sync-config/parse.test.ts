@@ -61,8 +61,8 @@ describe('switches', () => {
   const keys = directions.flatMap((direction) =>
     childrenOf(tenantConfigSchema.shape.sync.unwrap().shape[direction])
       .map(([key]) => key)
-      // Custom resources have no switch of their own; the other two are refused.
-      .filter((key) => !['customResources', 'namespaces', 'csiStorageCapacities'].includes(key))
+      // Custom resources have no switch of their own; namespaces are refused.
+      .filter((key) => !['customResources', 'namespaces'].includes(key))
       .map((key) => [direction, key] as const),
   )
 
@@ -154,10 +154,6 @@ test.each([
   [
     'sync: { toHost: { namespaces: { enabled: true } } }',
     'sync.toHost.namespaces.enabled: is not supported: all namespaces of a tenant share its host namespace',
-  ],
-  [
-    'sync: { fromHost: { csiStorageCapacities: { enabled: true } } }',
-    'sync.fromHost.csiStorageCapacities.enabled: is not supported: pods are always scheduled by the host, which reads them there',
   ],
   [
     'sync: { toHost: { customResources: { ingresses.networking.k8s.io: { enabled: true } } } }',

@@ -34,6 +34,7 @@ import { hostConfigMaps } from './mirrors/mapped-data/config-maps.ts'
 import { hostSecrets } from './mirrors/mapped-data/secrets.ts'
 import { customResourceDefinitions } from './mirrors/custom-resource-definitions/custom-resource-definitions.ts'
 import { csiDrivers } from './mirrors/csi-drivers/csi-drivers.ts'
+import { csiStorageCapacities } from './mirrors/csi-storage-capacities/csi-storage-capacities.ts'
 import { csiNodes } from './mirrors/csi-nodes/csi-nodes.ts'
 import { deviceClasses } from './mirrors/device-classes/device-classes.ts'
 import { gatewayClasses } from './mirrors/gateway-classes/gateway-classes.ts'
@@ -94,6 +95,7 @@ export const MIRRORS: Readonly<Record<string, Mirror>> = {
   'volumesnapshotclasses.snapshot.storage.k8s.io': volumeSnapshotClasses,
   'csidrivers.storage.k8s.io': csiDrivers,
   'csinodes.storage.k8s.io': csiNodes,
+  'csistoragecapacities.storage.k8s.io': csiStorageCapacities,
 }
 
 /** The kinds that say something about copies on the host and that tenants read of their own objects, by resource token. */
