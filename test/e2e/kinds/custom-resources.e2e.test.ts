@@ -64,7 +64,7 @@ const hasSpec = (spec: object) => (object: KubeObject) => JSON.stringify(object[
 
 test('a custom resource waits for its definition on the host, and crosses once that is there', async () => {
   const { host } = world
-  const { cluster, copyOf } = tenant()
+  const { cluster } = tenant()
   const namespace = await tenant().namespace()
   const ref = { namespace, name: 'engine' }
   // The tenant has a definition of its own before the host has one.
@@ -76,27 +76,27 @@ test('a custom resource waits for its definition on the host, and crosses once t
   expect(await host.find(DEFINITIONS, { name: WIDGETS })).toBeUndefined()
 
   await host.create(definitionOf('widgets', 'Widget', 'Namespaced', { subresources: { status: {} } }))
-  const copy = await host.until(WIDGETS, copyOf(ref), hasSpec({ size: 3 }), { timeoutMs: 90_000 })
+  const copy = await host.until(WIDGETS, tenant().copyOf(ref), hasSpec({ size: 3 }), { timeoutMs: 90_000 })
   expect(copy.metadata).toMatchObject({
     labels: { team: 'x', 'causeway.dev/tenant': tenant().name },
     annotations: { 'causeway.dev/resource': WIDGETS, 'causeway.dev/name': 'engine' },
   })
 
   await cluster.patch(WIDGETS, ref, { spec: { size: 4 } })
-  await host.until(WIDGETS, copyOf(ref), hasSpec({ size: 4 }))
-  await host.patch(WIDGETS, copyOf(ref), { metadata: { annotations: { 'host.example.com/seen': 'yes' } } })
+  await host.until(WIDGETS, tenant().copyOf(ref), hasSpec({ size: 4 }))
+  await host.patch(WIDGETS, tenant().copyOf(ref), { metadata: { annotations: { 'host.example.com/seen': 'yes' } } })
   await cluster.until(WIDGETS, ref, ({ metadata }) => metadata.annotations?.['host.example.com/seen'] === 'yes')
   const status = { type: 'merge', subresource: 'status' } as const
   const widgets = { group: 'tests.example.com', version: '', plural: 'widgets', kind: 'Widget', namespaced: true }
-  await host.client.patch(widgets, copyOf(ref), { status: { ready: true } }, status)
+  await host.client.patch(widgets, tenant().copyOf(ref), { status: { ready: true } }, status)
   await cluster.until(WIDGETS, ref, (seen) => JSON.stringify(seen['status']) === '{"ready":true}')
 
-  await host.delete(WIDGETS, copyOf(ref))
-  await host.until(WIDGETS, copyOf(ref), ({ metadata }) => metadata.uid !== copy.metadata.uid)
+  await host.delete(WIDGETS, tenant().copyOf(ref))
+  await host.until(WIDGETS, tenant().copyOf(ref), ({ metadata }) => metadata.uid !== copy.metadata.uid)
   await cluster.delete(WIDGETS, ref)
-  await host.untilGone(WIDGETS, copyOf(ref))
+  await host.untilGone(WIDGETS, tenant().copyOf(ref))
   await cluster.create(objectOf('Widget', ref, { size: 5 }))
-  await host.until(WIDGETS, copyOf(ref), hasSpec({ size: 5 }))
+  await host.until(WIDGETS, tenant().copyOf(ref), hasSpec({ size: 5 }))
 })
 
 test('the host’s definitions come to the tenant, and its objects where they are mapped to, read only', async () => {
@@ -134,13 +134,13 @@ test('cluster-scoped objects are shown by the selector', async () => {
 
 test('copies go where a kind is named no more; the tenant’s objects and definitions stay', async () => {
   const { host } = world
-  const { cluster, copyOf } = tenant()
+  const { cluster } = tenant()
   const namespace = await tenant().namespace()
   const ref = { namespace, name: 'kept' }
   await cluster.create(objectOf('Widget', ref, { size: 1 }))
-  await host.until(WIDGETS, copyOf(ref), () => true)
+  await host.until(WIDGETS, tenant().copyOf(ref), () => true)
   await configure(world.up, tenant().name, {})
-  await host.untilGone(WIDGETS, copyOf(ref))
+  await host.untilGone(WIDGETS, tenant().copyOf(ref))
   expect(await cluster.find(WIDGETS, ref)).toBeDefined()
   expect(await cluster.find(DEFINITIONS, { name: GADGETS })).toBeDefined()
 })
