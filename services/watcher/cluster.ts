@@ -2,6 +2,7 @@ import type { Kv } from '#libs/bus'
 import { CausewayError } from '#libs/kernel'
 import type { KubeClient } from '#libs/kube'
 import { type ClusterIdentity, IDENTITIES_BUCKET } from '#libs/runtime'
+import { DefinitionNews } from './definition-news.ts'
 
 /** Another cluster answers under the kubeconfig than the one that was onboarded. */
 export class ClusterChangedError extends CausewayError {
@@ -22,6 +23,8 @@ const TIMEOUT_MS = 10_000
 export class WatchedCluster {
   /** Key of its identity, and its name in messages. */
   readonly name: string
+  /** Wakes the watches of custom resources. */
+  readonly definitions = new DefinitionNews()
   readonly #client: () => KubeClient
   readonly #identities: Kv<ClusterIdentity>
   #verifying: Promise<string> | undefined

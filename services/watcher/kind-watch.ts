@@ -3,6 +3,7 @@ import { type Clock, backoffDelay } from '#libs/kernel'
 import { type ListedEvent, type ReflectorEvent, type StateEvent, reflect } from '#libs/kube'
 import { resourceToken } from '#libs/kube-model'
 import type { Logger } from '#libs/telemetry'
+import { DEFINITIONS, isCustomResource } from '#libs/translation'
 import { ClusterChangedError, type WatchedCluster } from './cluster.ts'
 import { backOffState, failureState } from './failure-state.ts'
 import type { KindLog } from './kind-log.ts'
@@ -132,7 +133,7 @@ export class KindWatch {
       keepManagedFields: needsManagedFields(scope),
       checkpoint,
       known: () => log.known?.values() ?? [],
-      clock,
+      clock: isCustomResource(resourceToken(scope.resource)) ? cluster.definitions.clock(clock) : clock,
       random,
       signal,
     })
@@ -158,6 +159,7 @@ export class KindWatch {
       case 'ADDED':
       case 'MODIFIED':
       case 'DELETED':
+        if (resourceToken(this.#options.scope.resource) === DEFINITIONS) this.#options.cluster.definitions.announce()
         if (!event.initial) this.#lastVersion = event.object.metadata.resourceVersion
         return this.intake.take(event, signal)
     }
