@@ -15,10 +15,12 @@ export class DefinitionNews {
 
   /** Notes that a definition has changed. Changes that come together wake together. */
   announce(): void {
-    this.#soon ??= setTimeout(() => {
-      this.#soon = undefined
-      this.#wake()
-    }, SOON_MS).unref()
+    if (this.#soon === undefined) {
+      this.#soon = setTimeout(() => {
+        this.#soon = undefined
+        this.#wake()
+      }, SOON_MS).unref()
+    }
     clearTimeout(this.#sure)
     this.#sure = setTimeout(() => this.#wake(), SURE_MS).unref()
   }
