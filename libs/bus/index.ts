@@ -8,7 +8,7 @@ export type { Lease, LeaseValue } from './lease.ts'
 export { openLeases } from './leases.ts'
 export type { Leases, LeasesOptions, Membership } from './leases.ts'
 export { originOf } from './message.ts'
-export { findNatsServer } from './nats-binary.ts'
+
 export type { NatsBinary } from './nats-binary.ts'
 export { startNatsServer } from './nats-server.ts'
 export type { NatsServer, NatsServerOptions } from './nats-server.ts'

@@ -20,16 +20,14 @@ export type { Partition } from './partition.ts'
 export { STREAMS, streamDeclarations, tombstoneTtl } from './streams.ts'
 export type { StreamDeclaration, StreamName, StreamOptions } from './streams.ts'
 export {
-  NO_TENANT,
   fleetFilter,
   parseSubject,
   partitionFilter,
   partitionFilters,
   resourceFilter,
-  subjectFor,
   tenantFilter,
 } from './subjects.ts'
 export type { ParsedSubject, RecordType } from './subjects.ts'
-export { NO_NAMESPACE, decodeToken, encodeToken } from './tokens.ts'
-export { ENVELOPE_VERSION, EnvelopeError, HEADERS, encodePayload, parsePayload } from './wire.ts'
+
+export { EnvelopeError, HEADERS, encodePayload, parsePayload } from './wire.ts'
 export type { LogMessage, WireMessage } from './wire.ts'

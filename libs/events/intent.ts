@@ -100,6 +100,8 @@ export type Intent = {
   fence: number
   /** How often the same write has been asked for before. */
   attempt: number
+  /** What decided, `<resource>/<version>`: explains a replay whose decisions differ today. */
+  translator?: string
   /** Values that both sides agree on once this write is done: what three-way merges start from. */
   base?: JsonObject
   agreed?: Agreement

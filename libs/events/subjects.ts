@@ -7,7 +7,7 @@ import { NO_NAMESPACE, decodeToken, encodeToken } from './tokens.ts'
 export type RecordType = 'change' | 'intent' | 'outcome'
 
 /** Stands for "no tenant" in the subjects of objects that concern all of them. */
-export const NO_TENANT = '_'
+const NO_TENANT = '_'
 
 /** `change.<p>.<tenant>.<side>.<resource>.<ns>.<name>`, and likewise for intents and outcomes. */
 export function subjectFor(type: RecordType, partition: Partition, key: ObjectKey): string {

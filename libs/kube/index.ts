@@ -21,15 +21,11 @@ export {
   KubeApiError,
   KubeConnectionError,
   KubeProtocolError,
-  KubeconfigError,
   isAlreadyExists,
   isConflict,
-  isExpired,
   isForbidden,
   isInvalid,
   isNotFound,
-  isTooManyRequests,
-  isTransient,
   isUnauthorized,
 } from './errors.ts'
 export type { KubeStatus } from './errors.ts'

@@ -15,6 +15,6 @@ export { runService } from './run-service.ts'
 export { openTenantDirectory } from './tenant-directory.ts'
 export type { TenantDirectory, TenantDirectoryOptions, TenantEvent } from './tenant-directory.ts'
 export type { HostEntry, TenantEntry } from './tenant-entry.ts'
-export { tenantEntrySchema } from './tenant-entry.ts'
+
 export { openTenantRegistry } from './tenant-registry.ts'
 export type { TenantRegistry } from './tenant-registry.ts'

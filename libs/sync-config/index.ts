@@ -1,6 +1,6 @@
 export { customResources } from './custom-resources.ts'
 export type { CustomResource, MirroredCustomResource } from './custom-resources.ts'
-export { isEnabled, kindConfig } from './is-enabled.ts'
+export { isEnabled } from './is-enabled.ts'
 export type { FromHostKey, KindConfig, ToHostKey } from './is-enabled.ts'
 export { tenantConfigJsonSchema } from './json-schema.ts'
 export { parseTenantConfig } from './parse.ts'

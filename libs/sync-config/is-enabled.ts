@@ -15,7 +15,7 @@ export type FromHostKey = Exclude<keyof FromHost, 'customResources'>
 export type KindConfig = { readonly enabled: boolean; readonly patches: ToHost['services']['patches'] }
 
 /** The options of a kind, by the same keys as {@link isEnabled}; a custom resource's by `plural.group`. */
-export function kindConfig(config: TenantConfig, direction: Direction, key: string): KindConfig | undefined {
+function kindConfig(config: TenantConfig, direction: Direction, key: string): KindConfig | undefined {
   const kinds: Readonly<Record<string, unknown>> = config.sync[direction]
   if (key.startsWith('gatewayApi.') && direction === 'toHost') {
     const gatewayApi: Readonly<Record<string, unknown>> = config.sync.toHost.gatewayApi

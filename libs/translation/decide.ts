@@ -9,7 +9,7 @@ import { LABELS, SWITCHES, stampedUid } from './stamps.ts'
 import type { View } from './view.ts'
 
 /** How long creation waits for a required reference that is not in the log yet, e.g. a ConfigMap created just before. */
-export const REFERENCE_WAIT_MS = 1_000
+const REFERENCE_WAIT_MS = 1_000
 
 /**
  * Decides what follows from the state of one virtual object and its host copy. Level-triggered: it looks at states,

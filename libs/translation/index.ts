@@ -6,7 +6,7 @@ export {
   isCustomResource,
   toHostResource,
 } from './custom-resources/resource.ts'
-export { REFERENCE_WAIT_MS } from './decide.ts'
+
 export { RULES } from './decision.ts'
 export type { Decision, Rule } from './decision.ts'
 export type {
@@ -24,9 +24,7 @@ export { hostName, hostRefOf, tenantNameProblem } from './names.ts'
 export {
   DECIDE_ORDER,
   KINDS,
-  MIRRORS,
   REPORTS,
-  TRANSLATOR_VERSION,
   decideFor,
   decideRank,
   followersOf,
@@ -40,6 +38,7 @@ export {
   kindsFollowing,
   mirrorFor,
   mirrorsUsedBy,
+  translatorVersion,
   referencesOf,
   reportFor,
 } from './registry.ts'
@@ -47,17 +46,7 @@ export { REACH, isClusterScoped, kindsEndedOn, watchedHost, watchedVirtual } fro
 export type { HostKinds } from './reach.ts'
 export { replacementMark, replacementOn } from './replacement.ts'
 export type { Replacement } from './replacement.ts'
-export { tenantText } from './tenant-text.ts'
-export {
-  ANNOTATIONS,
-  LABELS,
-  OWN_PREFIX,
-  SWITCHES,
-  TOKEN_SECRET_PREFIX,
-  isCopyOf,
-  isOurs,
-  stampedUid,
-  virtualRefOf,
-} from './stamps.ts'
+
+export { ANNOTATIONS, LABELS, OWN_PREFIX, SWITCHES, TOKEN_SECRET_PREFIX, stampedUid, virtualRefOf } from './stamps.ts'
 export { reasonsEndedBy, wakingState } from './wakes.ts'
 export type { Presence, Related, TenantContext, Tombstone, View } from './view.ts'

@@ -78,7 +78,7 @@ export function contentPatch(
 }
 
 /** The value at a path of field names, `spec.controller`. */
-export function valueAt(object: unknown, path: string): unknown {
+function valueAt(object: unknown, path: string): unknown {
   return path.split('.').reduce<unknown>((value, field) => asObject(value)?.[field], object)
 }
 

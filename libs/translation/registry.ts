@@ -1,6 +1,6 @@
 import type { KubeObject, ObjectRef } from '#libs/kube-model'
 import { configuredReferences, decideMirror, refersByPatch, withPatches } from './configured/with-patches.ts'
-import { CUSTOM_VERSION, customKind } from './custom-resources/custom-kind.ts'
+import { customKind } from './custom-resources/custom-kind.ts'
 import { customMirror } from './custom-resources/custom-mirror.ts'
 import { isCustomResource } from './custom-resources/resource.ts'
 import { decide } from './decide.ts'
@@ -104,11 +104,10 @@ export const REPORTS: Readonly<Record<string, Report>> = { events }
 /** The order in which the keys of one batch are decided, so that what a pod needs is written before the pod. */
 export const DECIDE_ORDER: readonly string[] = [...new Set([...Object.keys(MIRRORS), ...Object.keys(KINDS)])]
 
-/** Changes whenever some kind's decisions do: replays of old events are explained by it. */
-export const TRANSLATOR_VERSION = [...Object.entries(MIRRORS), ...Object.entries(KINDS), ...Object.entries(REPORTS)]
-  .map(([resource, { version }]) => `${resource}=${version}`)
-  .concat(`customresources=${CUSTOM_VERSION}`)
-  .join(',')
+/** The version of what decides about a resource: replays of old intents are explained by it. */
+export function translatorVersion(resource: string): string {
+  return `${resource}/${(kindFor(resource) ?? mirrorFor(resource))?.version ?? 0}`
+}
 
 /** The place of a resource in the order of deciding. Custom resources come last. */
 export function decideRank(resource: string): number {
@@ -161,7 +160,7 @@ export function isDecided(resource: string): boolean {
 }
 
 /** The kinds whose objects may refer to those of a resource that cross only while used. */
-export function kindsReferringTo(resource: string): Kind[] {
+function kindsReferringTo(resource: string): Kind[] {
   return Object.values(KINDS).filter((kind) => kind.refersTo?.includes(resource) === true)
 }
 

@@ -1,7 +1,7 @@
 import type { Agreement, Intent, SidedRef, Write } from '#libs/events'
 import { backoffDelay, canonicalJson } from '#libs/kernel'
 import type { DecisionKey, Pending } from '#libs/projection'
-import type { Decision } from '#libs/translation'
+import { type Decision, translatorVersion } from '#libs/translation'
 
 /** The change that led to a decision. */
 export type Cause = { seq: number; observedAt: number; loggedAt: number; traceparent?: string }
@@ -153,6 +153,7 @@ function planWrite(
     rule: decision.rule,
     fence: context.fence,
     attempt,
+    translator: translatorVersion(key.ref.resource),
     ...(decision.base === undefined ? {} : { base: decision.base }),
     ...(context.agreed === undefined ? {} : { agreed: context.agreed }),
     ...(cause.traceparent === undefined ? {} : { traceparent: cause.traceparent }),

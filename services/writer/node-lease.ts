@@ -3,7 +3,7 @@ import type { KubeObject, ResourceInfo } from '#libs/kube-model'
 import type { WriterClient } from './ports.ts'
 
 /** https://kubernetes.io/docs/concepts/architecture/leases/#node-heart-beats */
-export const LEASES: ResourceInfo = {
+const LEASES: ResourceInfo = {
   group: 'coordination.k8s.io',
   version: 'v1',
   plural: 'leases',
@@ -11,7 +11,7 @@ export const LEASES: ResourceInfo = {
   namespaced: true,
 }
 
-export const LEASE_NAMESPACE = 'kube-node-lease'
+const LEASE_NAMESPACE = 'kube-node-lease'
 
 /** As kubelets have it. */
 const LEASE_SECONDS = 40

@@ -24,7 +24,7 @@ export function hasSelector(service: KubeObject): boolean {
  * What an endpoint stands for, on the host: a pod's copy. A node is the same there; other objects have no meaning there
  * and are left out.
  */
-export function hostTargetRef(
+function hostTargetRef(
   target: unknown,
   context: { namespace: string; tenant: TenantContext; related: Related },
 ): JsonObject | undefined {

@@ -35,7 +35,7 @@ export function confinePlacement(spec: JsonObject, input: TranslateInput): strin
 }
 
 /** Labels that the nodes of a tenant's pods must have. */
-export function enforcedNodeLabels({ nodes, sync }: TenantConfig): Record<string, string> {
+function enforcedNodeLabels({ nodes, sync }: TenantConfig): Record<string, string> {
   const mirrored = sync.fromHost.nodes
   return {
     ...(mirrored.enabled && !mirrored.selector.all ? mirrored.selector.labels : {}),
