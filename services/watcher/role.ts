@@ -2,6 +2,7 @@ import { createPublisher, openKv, openLeases, openPositions } from '#libs/bus'
 import { STREAMS } from '#libs/events'
 import { type OwnedPartition, type Role, type RoleContext, openClusterIdentities, ownPartitions } from '#libs/runtime'
 import { createWatcherMetrics } from './metrics.ts'
+import { notReady } from './not-ready.ts'
 import type { WatchPosition } from './position.ts'
 import { STATUS_BUCKET, StatusBoard, type StoredStatus, type WatchStatus } from './status-board.ts'
 import { Vacancies } from './vacancies.ts'
@@ -89,14 +90,4 @@ export async function startWatcher(context: RoleContext): Promise<WatcherRole> {
       publisher.close()
     },
   }
-}
-
-/** The host must be watched. Tenants must have been listed, unless they cannot be reached: that is not our failure. */
-function notReady(statuses: readonly WatchStatus[]): string[] {
-  return statuses.flatMap(({ tenant, resource, state, message }) => {
-    if (tenant === '' && state !== 'synced')
-      return [`host ${resource}: ${state}${message === '' ? '' : `, ${message}`}`]
-    if (state === 'cluster-changed') return [`tenant ${tenant} ${resource}: ${state}, ${message}`]
-    return state === 'listing' ? [`tenant ${tenant} ${resource}: listing`] : []
-  })
 }
