@@ -29,10 +29,12 @@ type Row = {
   update: JsonObject
   /** The object of the same name after the first. */
   second: JsonObject
-  /** What the copies have of the changed and of the second object. @default the fields themselves */
-  onHost?: { changed?: JsonObject; second?: JsonObject }
+  /** What the copies have of the first, the changed and the second object. @default the fields themselves */
+  onHost?: { first?: JsonObject; changed?: JsonObject; second?: JsonObject }
   /** What the host makes of the changed one, where the kind has that. */
   status?: JsonObject
+  /** Whether the tenant's object goes with its copy, since another copy would hold other data. @default false */
+  goesWithCopy?: boolean
 }
 
 const ROWS: Row[] = [
@@ -48,7 +50,7 @@ const ROWS: Row[] = [
     first: slice('IPv4', '192.0.2.1'),
     update: { endpoints: [{ addresses: ['192.0.2.2'] }] },
     second: slice('IPv6', '2001:db8::1'),
-    onHost: { second: { addressType: 'IPv6', endpoints: [{ addresses: ['2001:db8::1'] }] } },
+    onHost: { first: addresses('IPv4', '192.0.2.1'), second: addresses('IPv6', '2001:db8::1') },
   },
   {
     kind: 'persistentvolumeclaims',
@@ -56,6 +58,7 @@ const ROWS: Row[] = [
     update: { metadata: { annotations: { use: 'archive' } } },
     second: claim('2Gi'),
     status: { phase: 'Pending', conditions: [{ type: 'Resizing', status: 'True' }] },
+    goesWithCopy: true,
   },
   {
     kind: 'ingresses.networking.k8s.io',
@@ -105,15 +108,23 @@ const ROWS: Row[] = [
 
 function slice(addressType: string, address: string): JsonObject {
   const metadata = { labels: { 'kubernetes.io/service-name': 'outside' } }
-  return { metadata, addressType, endpoints: [{ addresses: [address] }], ports: [{ port: 5432 }] }
+  return { metadata, ...addresses(addressType, address), ports: [{ port: 5432 }] }
+}
+
+function addresses(addressType: string, address: string): JsonObject {
+  return { addressType, endpoints: [{ addresses: [address] }] }
 }
 
 function claim(storage: string): JsonObject {
   return { spec: { accessModes: ['ReadWriteOnce'], storageClassName: '', resources: { requests: { storage } } } }
 }
 
-/** The objects of one kind: one is changed on both sides, one is deleted, one is replaced by another of its name. */
-const ROLES = ['changed', 'gone', 'again'] as const
+/**
+ * The objects of one kind: one is changed on both sides, one is deleted, one is replaced by another of its name, one
+ * loses its copy.
+ */
+const ROLES = ['changed', 'gone', 'again', 'lost'] as const
+const CLASS_ROLES = ['changed', 'gone', 'again'] as const
 const run = unique('life')
 
 let clusters: Clusters
@@ -187,12 +198,12 @@ beforeAll(async () => {
     metadata: { namespace, name: 'outside' },
     spec: { ports: [{ port: 5432 }] },
   } as KubeObject)
-  for (const role of ROLES) await view.host.create(ingressClass(role, 'example.com/first'))
+  for (const role of CLASS_ROLES) await view.host.create(ingressClass(role, 'example.com/first'))
   for (const { kind, first } of ROWS) {
     for (const role of ROLES) before.set(`${kind} ${role}`, await cluster.create(objectOf(kind, role, first)))
   }
   await Promise.all([
-    ...ROLES.map((role) => cluster.until(INGRESS_CLASSES, refOf(INGRESS_CLASSES, role), () => true)),
+    ...CLASS_ROLES.map((role) => cluster.until(INGRESS_CLASSES, refOf(INGRESS_CLASSES, role), () => true)),
     ...ROWS.flatMap(({ kind }) =>
       ROLES.map((role) => view.host.until(kind, tenant().copyOf(refOf(kind, role)), () => true)),
     ),
@@ -212,7 +223,7 @@ afterAll(async () => {
     for (const { kind } of ROWS.filter((row) => !infoOf(row.kind).namespaced)) {
       for (const role of ROLES) await cluster.delete(kind, refOf(kind, role))
     }
-    for (const role of ROLES) await view.host.delete(INGRESS_CLASSES, refOf(INGRESS_CLASSES, role))
+    for (const role of CLASS_ROLES) await view.host.delete(INGRESS_CLASSES, refOf(INGRESS_CLASSES, role))
     await view.host.delete(DEFINITIONS, { name: resourceToken(WIDGETS) })
     await view.clean()
   }
@@ -233,6 +244,7 @@ async function changeAll({ kind, update, second, status }: Row): Promise<void> {
     await host.client.patch(infoOf(kind), tenant().copyOf(changed), { status }, how)
   }
   await remove(cluster, kind, refOf(kind, 'gone'))
+  await remove(host, kind, tenant().copyOf(refOf(kind, 'lost')))
   await remove(cluster, kind, refOf(kind, 'again'))
   await cluster.create(objectOf(kind, 'again', second))
 }
@@ -277,6 +289,27 @@ describe.each(ROWS)('of $kind', ({ kind, update, second, onHost, status }) => {
   })
 })
 
+test.each(ROWS.filter(({ goesWithCopy }) => goesWithCopy !== true))(
+  'of $kind: a copy that the host deleted is made again',
+  async ({ kind, first, onHost }) => {
+    const ref = refOf(kind, 'lost')
+    const { uid = '' } = before.get(`${kind} lost`)?.metadata ?? {}
+    const stamp = { metadata: { annotations: { 'causeway.dev/uid': uid } } }
+    const copy = await view.host.until(kind, tenant().copyOf(ref), (found) => includes(found, stamp))
+    expect(copy).toMatchObject(onHost?.first ?? first)
+    expect((await tenant().cluster.get(kind, ref)).metadata.uid).toBe(uid)
+  },
+)
+
+test.each(ROWS.filter(({ goesWithCopy }) => goesWithCopy === true))(
+  'of $kind: one whose copy the host deleted is deleted',
+  async ({ kind }) => {
+    const ref = refOf(kind, 'lost')
+    await tenant().cluster.untilGone(kind, { ...ref, uid: before.get(`${kind} lost`)?.metadata.uid })
+    expect(await view.host.find(kind, tenant().copyOf(ref))).toBeUndefined()
+  },
+)
+
 test('the host’s classes are shown as they are now', async () => {
   const { cluster } = tenant()
   await cluster.until(INGRESS_CLASSES, refOf(INGRESS_CLASSES, 'changed'), (shown) => includes(shown, SEEN))
@@ -295,7 +328,7 @@ test('what the host said of a copy is told', async () => {
 })
 
 /** Whether `actual` has all that `wanted` has. */
-function includes(actual: unknown, wanted: JsonObject): boolean {
+function includes(actual: unknown, wanted: object): boolean {
   try {
     expect(actual).toMatchObject(wanted)
     return true
