@@ -34,8 +34,8 @@ export async function connectTenant(
   }
   const path = options.kubeconfig ?? process.env['KUBECONFIG']?.split(':')[0] ?? join(homedir(), '.kube', 'config')
   const context = `causeway_${name}`
-  if (resolve(path).startsWith(`${options.folder.root}${sep}`)) {
-    // A second context there would send the services to another cluster.
+  if (resolve(path).startsWith(`${join(options.folder.root, 'apiserver')}${sep}`)) {
+    // A second context there would send the services to another cluster. Elsewhere in the folder nothing is theirs.
     throw new ConfigError([
       `kubeconfig ${path} belongs to the installation: unset KUBECONFIG, or name one of your own with --kubeconfig`,
     ])
