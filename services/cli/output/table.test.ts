@@ -36,6 +36,14 @@ test('fits the terminal: the newest rows, cut at its width', () => {
   expect(lines[2]).toBe('… and 1 more above')
 })
 
+test('shows the total alone where the stages do not fit, and no figure that is cut', () => {
+  expect(renderTable([pod, waiting], { width: 70, limit: 10 })).toEqual([
+    'TENANT  OBJECT             PHASE    NODE    TOTAL ms  HOST OBJECT',
+    'team-a  pod/default/web    Running  node-1  13.0      causeway-team-a/',
+    'team-a  pod/default/other  Pending                    causeway-team-a/',
+  ])
+})
+
 test('is one line per change where there is no terminal', () => {
   expect(renderLine(pod)).toBe(
     'team-a pod/default/web  → causeway-team-a/web-x-default-x-team-a  Running  on node-1  13.0 ms',

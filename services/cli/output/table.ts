@@ -16,10 +16,19 @@ const HEAD = [
   '',
 ]
 
-/** The table's lines, columns aligned and no line longer than `width`; at most `limit` rows, the newest last. */
+const FIRST_STAGE = HEAD.indexOf('WATCH')
+const TOTAL = HEAD.indexOf('TOTAL ms')
+
+/**
+ * The table's lines, columns aligned and no line longer than `width`; at most `limit` rows, the newest last. Where the
+ * stages do not fit, the total alone is shown: a figure that is cut would be read as another.
+ */
 export function renderTable(rows: readonly SyncRow[], options: { width: number; limit: number }): string[] {
   const shown = rows.slice(-options.limit)
-  const cells = [HEAD, ...shown.map(cellsOf)]
+  const all = [HEAD, ...shown.map(cellsOf)]
+  const untilTotal = align(all.map((row) => row.slice(0, TOTAL + 1)))
+  const fits = untilTotal.every((line) => line.length <= options.width)
+  const cells = fits ? all : all.map((row) => [...row.slice(0, FIRST_STAGE), ...row.slice(TOTAL)])
   const lines = align(cells).map((line) => line.slice(0, options.width))
   const hidden = rows.length - shown.length
   return hidden > 0 ? [...lines, `… and ${hidden} more above`.slice(0, options.width)] : lines
