@@ -1,2 +1,2 @@
-export { parsePipelineConfig, pipelineEnv } from './pipeline-config.ts'
+export { LOG_LEVELS, parsePipelineConfig, pipelineEnv } from './pipeline-config.ts'
 export type { PipelineConfig } from './pipeline-config.ts'

@@ -2,6 +2,9 @@ import { hostname } from 'node:os'
 import { ConfigError } from '#libs/kernel'
 import { z } from 'zod'
 
+/** Levels of logs, the most severe first. */
+export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+
 const port = z.coerce.number().int().min(0).max(65535)
 
 /** Settings of the pipeline's services, from the environment (12-factor). */
@@ -38,10 +41,7 @@ const schema = z.object({
     .describe('Time after which the work of a dead process is taken over'),
   CAUSEWAY_HTTP_HOST: z.string().min(1).default('127.0.0.1').describe('Address of /livez, /readyz and /metrics'),
   CAUSEWAY_HTTP_PORT: port.default(0).describe('Port of /livez, /readyz and /metrics; 0 takes a free one'),
-  CAUSEWAY_LOG_LEVEL: z
-    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
-    .default('info')
-    .describe('Least level that is logged'),
+  CAUSEWAY_LOG_LEVEL: z.enum(LOG_LEVELS).default('info').describe('Least level that is logged'),
   CAUSEWAY_LOG_FILE: z.string().optional().describe('File to log to instead of standard output'),
 })
 

@@ -1,4 +1,5 @@
-import { Command, CommanderError, InvalidArgumentError } from 'commander'
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { LOG_LEVELS } from '#libs/config'
 import { ConfigError } from '#libs/kernel'
 import { tenantConfigJsonSchema } from '#libs/sync-config'
 import { checkConfigFile } from './config/check-command.ts'
@@ -38,10 +39,10 @@ export function createProgram(signal: AbortSignal): { run(argv: readonly string[
     .option('--config <file>', 'YAML file with host and tenants instead of flags')
     .option('--separate', 'run watcher, translator and writer as processes of their own', false)
     .option('--nodes <count>', 'simulated nodes of an embedded host', whole, 3)
-    .option('--partitions <count>', 'partitions of the log, fixed at the first start', whole, 8)
-    .option('--nats-port <port>', 'port of NATS (default: the last one, or a free one)', whole)
-    .option('--apiserver-port <port>', 'port of the embedded API server (default: the last one, or a free one)', whole)
-    .option('--log-level <level>', 'least level that is logged', 'info')
+    .option('--partitions <count>', 'partitions of the log, fixed at the first start', between(1, 1024), 8)
+    .option('--nats-port <port>', 'port of NATS (default: the last one, or a free one)', port)
+    .option('--apiserver-port <port>', 'port of the embedded API server (default: the last one, or a free one)', port)
+    .addOption(new Option('--log-level <level>', 'least level that is logged').choices([...LOG_LEVELS]).default('info'))
     .option('--no-sample', 'do not create sample objects in embedded tenants')
     .option('--once', 'check that the sample runs, then stop: exit status 0 or 1', false)
     .option('--json', 'one line of JSON when ready, and nothing else', false)
@@ -178,4 +179,16 @@ function collect(value: string, before: string[]): string[] {
 function whole(text: string): number {
   if (!/^\d+$/.test(text)) throw new InvalidArgumentError('must be a whole number')
   return Number(text)
+}
+
+function between(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = whole(text)
+    if (value < least || value > most) throw new InvalidArgumentError(`must be from ${least} to ${most}`)
+    return value
+  }
+}
+
+function port(text: string): number {
+  return between(0, 65_535)(text)
 }

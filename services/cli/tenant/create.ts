@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
-import { ConfigError } from '#libs/kernel'
+import { ConfigError, errorMessage, systemClock } from '#libs/kernel'
+import { loadClusterConfig } from '#libs/kube'
 import { readTenantConfig } from '../config/read-config.ts'
 import { defaultHostNamespace, planUp, sharedNamespaces } from '../up/plan.ts'
 import { ensureHostNamespace } from '../up/register.ts'
@@ -21,6 +22,7 @@ export async function createTenant(
   if (options.kubeconfig !== undefined && !existsSync(options.kubeconfig)) {
     throw new ConfigError([`--kubeconfig ${options.kubeconfig}: no such file`])
   }
+  if (options.kubeconfig !== undefined) await requireUsable(options.kubeconfig)
   const given = options.config === undefined ? undefined : readTenantConfig(options.config)
   for (const notice of given?.notices ?? []) terminal.progress(notice)
   return withRunning(options, async (running) => {
@@ -50,4 +52,13 @@ export async function createTenant(
     }
     return 0
   })
+}
+
+async function requireUsable(kubeconfig: string): Promise<void> {
+  try {
+    const config = await loadClusterConfig({ path: kubeconfig, env: process.env, clock: systemClock })
+    await config.access()
+  } catch (error) {
+    throw new ConfigError([`--kubeconfig: ${errorMessage(error)}`], { cause: error })
+  }
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -10,6 +10,7 @@ let folder: DataFolder
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'causeway-folder-'))
   folder = new DataFolder(join(root, 'data'))
+  folder.claim()
 })
 
 afterEach(() => rmSync(root, { recursive: true }))
@@ -23,6 +24,17 @@ const info = (pid: number): RunningInfo => ({
   replicas: 1,
   partitions: 8,
   processes: {},
+})
+
+test('is made when it is claimed, and not by who only asks', () => {
+  const asked = new DataFolder(join(root, 'nowhere'))
+  expect(asked.running()).toBeUndefined()
+  expect(existsSync(asked.root)).toBe(false)
+})
+
+test('says that a file is no folder', () => {
+  writeFileSync(join(root, 'file'), '')
+  expect(() => new DataFolder(join(root, 'file')).claim()).toThrow(/--data .*\/file: no folder that can be written to/)
 })
 
 test('is readable by its owner alone', () => {

@@ -1,6 +1,16 @@
-import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join, resolve } from 'node:path'
-import { CausewayError } from '#libs/kernel'
+import { CausewayError, errorMessage } from '#libs/kernel'
 
 /** Ports that were used last, so that kubeconfigs stay valid over restarts. */
 export type StoredPorts = { nats?: number; apiserver?: number }
@@ -25,7 +35,6 @@ export class DataFolder {
 
   constructor(path: string) {
     this.root = resolve(path)
-    mkdirSync(this.root, { recursive: true, mode: 0o700 })
   }
 
   path(...parts: string[]): string {
@@ -66,10 +75,19 @@ export class DataFolder {
   }
 
   /**
-   * Makes sure that nothing else runs on this folder.
-   * @throws CausewayError `FolderInUse` naming the process
+   * Makes the folder where it is missing, and makes sure that nothing else runs on it.
+   * @throws CausewayError `FolderInUse` naming the process, or `FolderUnusable`
    */
   claim(): void {
+    try {
+      mkdirSync(this.root, { recursive: true, mode: 0o700 })
+      accessSync(this.root, constants.W_OK)
+    } catch (error) {
+      throw new CausewayError(`--data ${this.root}: no folder that can be written to (${errorMessage(error)})`, {
+        code: 'FolderUnusable',
+        cause: error,
+      })
+    }
     const lock = this.#read<{ pid: number }>('up.pid')
     if (lock !== undefined && lock.pid !== process.pid && isAlive(lock.pid)) {
       throw new CausewayError(

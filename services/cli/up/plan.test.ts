@@ -70,6 +70,7 @@ test('names what is wrong with tenants’ configuration by its path in the file'
 
 test.each([
   [{ tenants: ['Team_A'] }, /--tenant Team_A: .*no DNS label/],
+  [{ tenants: ['a,namespace=kube-system'] }, /namespace "kube-system" is the host's own/],
   [{ tenants: ['a-x-b'] }, /contains "-x-"/],
   [{ tenants: ['a='] }, /no kubeconfig after "="/],
   [{ tenants: ['a=k,ns=x'] }, /unknown option "ns=x"/],

@@ -196,6 +196,12 @@ function checked(
   if (given.namespace !== undefined && !NAMESPACE.test(given.namespace)) {
     problems.push(`${where}: namespace "${given.namespace}" is no DNS label of at most 63 characters`)
   }
+  // A tenant's pods there would be among those that run the host, and the uid of kube-system tells clusters apart.
+  if (given.namespace?.startsWith('kube-') === true) {
+    problems.push(
+      `${where}: namespace "${given.namespace}" is the host's own: names that begin with kube- are reserved`,
+    )
+  }
   if (problem !== undefined) return []
   const { name, kubeconfig, namespace } = given
   return [
