@@ -18,7 +18,7 @@ import { hostRefOf } from '../names.ts'
 import { contentOf, contentPatch, contentTags, differsForGood } from '../owned-fields.ts'
 import { patchHost, patchVirtual } from '../patches.ts'
 import type { Stamps } from '../stamps.ts'
-import { type Merge, tagsOf, threeWay } from '../three-way.ts'
+import { type Merge, plainTag, tagsOf, threeWay } from '../three-way.ts'
 
 /** What the host copy of an object holds besides metadata and status, or why there cannot be one. */
 export type Content =
@@ -46,6 +46,11 @@ export type OwnedKindOptions = Partial<
   twoWay?: readonly string[]
   /** The status that the tenant's object is to have; `undefined` to leave it. @default it is left */
   status?(input: PairInput): JsonObject | undefined
+  /**
+   * Whether controllers of the tenant's cluster set the status as well, and may come to another one: each state of the
+   * host's is shown once then, or the two would undo each other's for ever. @default false
+   */
+  sharesStatus?: boolean
   /** What becomes of a copy whose original can no longer cross as it is. @default it stays as it is */
   whenRejected?: 'keep' | 'delete'
 }
@@ -123,11 +128,16 @@ function reconcile(input: PairInput, options: OwnedKindOptions): PairWrite[] {
   const writes = contentWrites(input, options, { fields, extra: content.extra })
   const status = options.status?.(input)
   const statusPatch = status && mergePatchOf(asObject(input.virtual.status) ?? {}, status)
-  if (statusPatch !== undefined) {
-    const body = { status: statusPatch }
-    writes.push(patchVirtual(input.virtual, body, { rule: 'statusBack', subresource: 'status' }))
+  if (status === undefined || statusPatch === undefined) return writes
+  const patch = { rule: 'statusBack', subresource: 'status' } as const
+  if (options.sharesStatus !== true) {
+    return [...writes, patchVirtual(input.virtual, { status: statusPatch }, patch)]
   }
-  return writes
+  const shown = plainTag(JSON.stringify(status))
+  // One write at a time moves the base: the others come first, and lead here again.
+  if (writes.length > 0 || input.base?.status === shown) return writes
+  const base = { ...input.base, status: shown }
+  return [patchVirtual(input.virtual, { status: statusPatch }, { ...patch, base })]
 }
 
 function contentWrites(
@@ -145,11 +155,12 @@ function contentWrites(
     host: twoWayFields(host, options),
   })
   const tags = contentTags(fields)
+  const shown = base?.status === undefined ? {} : { status: base.status }
   const owns = (field: string): boolean => ![...(options.twoWay ?? []), ...(options.hostFields ?? [])].includes(field)
   const patch = contentPatch(host, fields, { crossed: asObject(base?.content), owns })
   const toHostBody = bodyOf(patch, merge.toHost, metadataPatch(metadata.host))
   if (toHostBody !== undefined) {
-    const after = { ...metadata.baseAfterHost, content: tags, twoWay: merge.baseAfterHost }
+    const after = { ...metadata.baseAfterHost, ...shown, content: tags, twoWay: merge.baseAfterHost }
     // What the object has come to refer to is to be there before.
     const references = options.references?.({ virtual }) ?? []
     const needs = references.map((of) => ({ side: 'host' as const, ...hostRefOf(of, tenant) }))
@@ -158,7 +169,7 @@ function contentWrites(
   }
   const toVirtualBody = bodyOf(undefined, merge.toVirtual, metadataPatch(metadata.virtual))
   if (toVirtualBody === undefined) return []
-  const after = { ...metadata.baseAfterVirtual, content: tags, twoWay: merge.baseAfterVirtual }
+  const after = { ...metadata.baseAfterVirtual, ...shown, content: tags, twoWay: merge.baseAfterVirtual }
   return [patchVirtual(virtual, toVirtualBody, { rule: 'fieldsBack', base: after })]
 }
 

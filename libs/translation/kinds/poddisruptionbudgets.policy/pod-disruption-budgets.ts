@@ -12,10 +12,11 @@ import { type Content, ownedKind } from '../owned-kind.ts'
 /** PodDisruptionBudgets cross, for the tenant's pods of their namespace alone; how many may be disrupted comes back. */
 export const podDisruptionBudgets = ownedKind({
   resource: RESOURCES['poddisruptionbudgets.policy'],
-  version: 1,
+  version: 2,
   isEnabled: (config) => isEnabled(config, 'toHost', 'podDisruptionBudgets'),
   content,
   status: statusBack,
+  sharesStatus: true,
 })
 
 function content({ virtual, tenant }: TranslateInput): Content {
