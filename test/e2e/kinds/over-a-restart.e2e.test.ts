@@ -22,6 +22,9 @@ const INGRESS_CLASSES = 'ingressclasses.networking.k8s.io'
 /** What the host puts on a copy, and the tenant is to see. */
 const SEEN: JsonObject = { metadata: { labels: { 'hosts.example.com/seen': 'yes' } } }
 
+/** Such an object crosses though nothing uses it. */
+const unused: JsonObject = { metadata: { annotations: { 'causeway.dev/sync': 'true' } } }
+
 type Row = {
   kind: KindName
   first: JsonObject
@@ -38,6 +41,20 @@ type Row = {
 }
 
 const ROWS: Row[] = [
+  {
+    kind: 'configmaps',
+    first: { ...unused, data: { key: 'first' } },
+    update: { data: { key: 'changed' } },
+    second: { ...unused, data: { key: 'second' } },
+    onHost: { first: { data: { key: 'first' } }, second: { data: { key: 'second' } } },
+  },
+  {
+    kind: 'secrets',
+    first: { ...unused, data: { key: 'Zmlyc3Q=' } },
+    update: { data: { key: 'Y2hhbmdlZA==' } },
+    second: { ...unused, data: { key: 'c2Vjb25k' } },
+    onHost: { first: { data: { key: 'Zmlyc3Q=' } }, second: { data: { key: 'c2Vjb25k' } } },
+  },
   {
     kind: 'services',
     first: { spec: { selector: { app: 'web' }, ports: [{ port: 80 }] } },
