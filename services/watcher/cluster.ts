@@ -1,7 +1,7 @@
 import type { Kv } from '#libs/bus'
 import { CausewayError } from '#libs/kernel'
 import type { KubeClient } from '#libs/kube'
-import { type ClusterIdentity, IDENTITIES_BUCKET } from '#libs/runtime'
+import { type ClusterIdentity, HOST_IDENTITY, IDENTITIES_BUCKET } from '#libs/runtime'
 import { DefinitionNews } from './definition-news.ts'
 
 /** Another cluster answers under the kubeconfig than the one that was onboarded. */
@@ -12,6 +12,15 @@ export class ClusterChangedError extends CausewayError {
         `meant, delete key "${name}" of bucket ${IDENTITIES_BUCKET}; nothing is published until then.`,
       { code: 'ClusterChanged' },
     )
+  }
+}
+
+/** The host's own cluster is given as a tenant: every copy there would be copied again, without end. */
+export class HostAsTenantError extends CausewayError {
+  constructor(name: string) {
+    super(`${name} is the host's own cluster (uid of kube-system): give the tenant the kubeconfig of its own`, {
+      code: 'HostAsTenant',
+    })
   }
 }
 
@@ -50,7 +59,7 @@ export class WatchedCluster {
   /**
    * Asks the cluster who it is and compares that with what was stored at onboarding, which is now if nothing is stored.
    * @returns its identity
-   * @throws ClusterChangedError, or what the client throws when there is no answer
+   * @throws ClusterChangedError, HostAsTenantError, or what the client throws when there is no answer
    */
   verify(options: { fresh?: boolean; signal?: AbortSignal } = {}): Promise<string> {
     if (options.fresh !== true && performance.now() - this.#verifiedAt < FRESH_MS)
@@ -65,6 +74,9 @@ export class WatchedCluster {
   async #verify(signal: AbortSignal | undefined): Promise<string> {
     const found = await this.client.clusterIdentity({ timeoutMs: TIMEOUT_MS, signal })
     if (found === '') throw new CausewayError(`${this.name} has no kube-system with a uid`, { code: 'NoIdentity' })
+    if (this.name !== HOST_IDENTITY && (await this.#identities.get(HOST_IDENTITY))?.value.uid === found) {
+      throw new HostAsTenantError(this.name)
+    }
     const stored = (await this.#identities.get(this.name))?.value.uid ?? (await this.#remember(found))
     if (stored !== found) throw new ClusterChangedError(this.name, { stored, found })
     this.#identity = found

@@ -1,5 +1,5 @@
 import { backoffDelay } from '#libs/kernel'
-import { ClusterChangedError, type WatchedCluster } from './cluster.ts'
+import { ClusterChangedError, HostAsTenantError, type WatchedCluster } from './cluster.ts'
 import { failureState } from './failure-state.ts'
 import type { WatcherParts } from './watcher-parts.ts'
 
@@ -39,6 +39,10 @@ export async function superviseCluster(options: SuperviseOptions): Promise<void>
       if ((error as { code?: string }).code === 'Fenced') throw error
       if (error instanceof ClusterChangedError) {
         reportAll({ state: 'cluster-changed', message: error.message })
+        delayMs = CHANGED_RETRY_MS
+      } else if (error instanceof HostAsTenantError) {
+        // As one that cannot be reached: nobody else waits for it.
+        reportAll({ state: 'unreachable', message: error.message })
         delayMs = CHANGED_RETRY_MS
       } else {
         reportAll(failureState(error))

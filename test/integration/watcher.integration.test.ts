@@ -236,6 +236,15 @@ test('another cluster behind the kubeconfig stops the tenant, until its identity
   await expect.poll(async () => (await of('web')).at(-1), { timeout: 20_000 }).toContain('DELETED')
 })
 
+test('the host’s own cluster is not followed as a tenant, and keeps nobody else waiting', async () => {
+  const first = await fixture.watcher('w1')
+  await expect.poll(() => first.role.notReady(), { timeout: 15_000 }).toEqual([])
+  await fixture.register('loop', fixture.apiserver.kubeconfigFile('host'))
+  const message = () => first.role.statuses().find(({ tenant }) => tenant === 'loop')?.message ?? ''
+  await expect.poll(message, { timeout: 15_000 }).toMatch(/tenant\.loop\..* is the host's own cluster/)
+  expect(first.role.notReady()).toEqual([])
+})
+
 test('a tenant that is registered anew is published anew, both sides', async () => {
   await fixture.register('team-a')
   await makeNamespace(host, 'causeway-team-a')

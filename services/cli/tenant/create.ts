@@ -5,6 +5,7 @@ import { ConfigError, errorMessage, systemClock } from '#libs/kernel'
 import { loadClusterConfig } from '#libs/kube'
 import { readTenantConfig } from '../config/read-config.ts'
 import { defaultHostNamespace, planUp, sharedNamespaces } from '../up/plan.ts'
+import { requireOwnClusters } from '../up/own-cluster.ts'
 import { ensureHostNamespace } from '../up/register.ts'
 import { type CommandOptions, changeCluster, withRunning } from './running.ts'
 
@@ -31,6 +32,11 @@ export async function createTenant(
     }
     const problems = sharedNamespaces([...(await running.registry.list()), { name, hostNamespace: namespace }])
     if (problems.length > 0) throw new ConfigError(problems)
+    if (options.kubeconfig !== undefined) {
+      const { hostKubeconfig } = running.info
+      const tenants = [...(await running.registry.list()), { name, kubeconfig: resolve(options.kubeconfig) }]
+      await requireOwnClusters({ hostKubeconfig, tenants })
+    }
     if (options.kubeconfig === undefined) {
       await changeCluster(running, folder, { method: 'PUT', name, body: { serviceClusterIP: 'open' } })
     }

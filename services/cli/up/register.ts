@@ -6,6 +6,7 @@ import { RESOURCES } from '#libs/kube-model'
 import { ConfigError } from '#libs/kernel'
 import { type TenantEntry, openTenantRegistry } from '#libs/runtime'
 import type { DataFolder } from './data-folder.ts'
+import { requireOwnClusters } from './own-cluster.ts'
 import { type PlannedTenant, type UpPlan, defaultHostNamespace, sharedNamespaces } from './plan.ts'
 
 /** On host namespaces that we made, so that we know which we may delete. */
@@ -58,6 +59,12 @@ export async function registerAll(options: {
   const others = [...known.values()].filter(({ name }) => !wanted.some((tenant) => tenant.name === name))
   const problems = sharedNamespaces([...others, ...wanted])
   if (problems.length > 0) throw new ConfigError(problems)
+  if (wanted.some(({ kubeconfig }) => kubeconfig !== undefined)) {
+    const tenants = [...others, ...wanted].flatMap(({ name, kubeconfig }) =>
+      kubeconfig === undefined ? [] : [{ name, kubeconfig: resolve(kubeconfig) }],
+    )
+    await requireOwnClusters({ hostKubeconfig: resolve(hostKubeconfig), tenants })
+  }
   for (const tenant of wanted) {
     const kubeconfig = resolve(tenant.kubeconfig ?? folder?.kubeconfig(tenant.name) ?? '')
     const before = known.get(tenant.name)
