@@ -13,6 +13,18 @@ export function tenantIdentityKey(tenant: { name: string; uid: string }): string
   return `tenant.${tenant.name}.${tenant.uid}`
 }
 
+/** Whose a cluster is: the first tenant that was followed there has it for as long as it is registered. */
+export type ClusterClaim = { tenant: string }
+
+/** Opens the bucket of claims; keys are the clusters' identities, values name tenants by {@link tenantIdentityKey}. */
+export function openClusterClaims(bus: Bus, replicas: number): Promise<Kv<ClusterClaim>> {
+  return openKv<ClusterClaim>(bus, {
+    bucket: 'causeway-clusters',
+    replicas,
+    description: 'which tenant has which cluster',
+  })
+}
+
 /** Opens the bucket in which the watchers keep which cluster is behind each kubeconfig. */
 export function openClusterIdentities(bus: Bus, replicas: number): Promise<Kv<ClusterIdentity>> {
   return openKv<ClusterIdentity>(bus, {

@@ -1,5 +1,11 @@
-export { HOST_IDENTITY, IDENTITIES_BUCKET, openClusterIdentities, tenantIdentityKey } from './cluster-identities.ts'
-export type { ClusterIdentity } from './cluster-identities.ts'
+export {
+  HOST_IDENTITY,
+  IDENTITIES_BUCKET,
+  openClusterClaims,
+  openClusterIdentities,
+  tenantIdentityKey,
+} from './cluster-identities.ts'
+export type { ClusterClaim, ClusterIdentity } from './cluster-identities.ts'
 export { CloseStack } from './close-stack.ts'
 export { agreeOnInstallation } from './installation.ts'
 export { serveHealth } from './health-server.ts'

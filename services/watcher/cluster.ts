@@ -1,7 +1,7 @@
 import type { Kv } from '#libs/bus'
 import { CausewayError } from '#libs/kernel'
 import type { KubeClient } from '#libs/kube'
-import { type ClusterIdentity, HOST_IDENTITY, IDENTITIES_BUCKET } from '#libs/runtime'
+import { type ClusterClaim, type ClusterIdentity, HOST_IDENTITY, IDENTITIES_BUCKET } from '#libs/runtime'
 import { DefinitionNews } from './definition-news.ts'
 
 /** Another cluster answers under the kubeconfig than the one that was onboarded. */
@@ -24,6 +24,22 @@ export class HostAsTenantError extends CausewayError {
   }
 }
 
+/** Two tenants of one cluster would delete one another's pods. */
+export class SharedClusterError extends CausewayError {
+  constructor(name: string, owner: string) {
+    super(`${name} is the cluster of ${owner} (uid of kube-system): give each tenant the kubeconfig of its own`, {
+      code: 'SharedCluster',
+    })
+  }
+}
+
+/** What keeps a cluster for one tenant: see `openClusterClaims`. */
+export type Claims = {
+  kv: Kv<ClusterClaim>
+  /** Whether a tenant's registration, by its identity key, still stands. */
+  isRegistered: (identityKey: string) => boolean
+}
+
 /** Answers of one second ago count: the kinds of a cluster reconnect together. */
 const FRESH_MS = 1_000
 const TIMEOUT_MS = 10_000
@@ -36,14 +52,17 @@ export class WatchedCluster {
   readonly definitions = new DefinitionNews()
   readonly #client: () => KubeClient
   readonly #identities: Kv<ClusterIdentity>
+  readonly #claims: Claims | undefined
   #verifying: Promise<string> | undefined
   #verifiedAt = Number.NEGATIVE_INFINITY
   #identity = ''
 
-  constructor(options: { name: string; client: () => KubeClient; identities: Kv<ClusterIdentity> }) {
+  /** @param options.claims absent for the host, which is nobody's */
+  constructor(options: { name: string; client: () => KubeClient; identities: Kv<ClusterIdentity>; claims?: Claims }) {
     this.name = options.name
     this.#client = options.client
     this.#identities = options.identities
+    this.#claims = options.claims
   }
 
   /** The client of now: another one when the kubeconfig has been replaced. */
@@ -59,7 +78,7 @@ export class WatchedCluster {
   /**
    * Asks the cluster who it is and compares that with what was stored at onboarding, which is now if nothing is stored.
    * @returns its identity
-   * @throws ClusterChangedError, HostAsTenantError, or what the client throws when there is no answer
+   * @throws ClusterChangedError, HostAsTenantError, SharedClusterError, or what the client throws when there is no answer
    */
   verify(options: { fresh?: boolean; signal?: AbortSignal } = {}): Promise<string> {
     if (options.fresh !== true && performance.now() - this.#verifiedAt < FRESH_MS)
@@ -79,9 +98,25 @@ export class WatchedCluster {
     }
     const stored = (await this.#identities.get(this.name))?.value.uid ?? (await this.#remember(found))
     if (stored !== found) throw new ClusterChangedError(this.name, { stored, found })
+    if (this.#claims !== undefined) await this.#claim(found, this.#claims)
     this.#identity = found
     this.#verifiedAt = performance.now()
     return found
+  }
+
+  /** @throws SharedClusterError when another registered tenant was there first */
+  async #claim(cluster: string, { kv, isRegistered }: Claims): Promise<void> {
+    for (;;) {
+      const claim = await kv.get(cluster)
+      if (claim?.value.tenant === this.name) return
+      if (claim !== undefined && isRegistered(claim.value.tenant))
+        throw new SharedClusterError(this.name, claim.value.tenant)
+      const taken =
+        claim === undefined
+          ? await kv.create(cluster, { tenant: this.name })
+          : await kv.update(cluster, { tenant: this.name }, claim.revision)
+      if (taken !== undefined) return
+    }
   }
 
   /** Another process may have been faster: what is stored counts. */

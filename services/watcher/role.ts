@@ -1,6 +1,14 @@
 import { createPublisher, openKv, openLeases, openPositions } from '#libs/bus'
 import { STREAMS } from '#libs/events'
-import { type OwnedPartition, type Role, type RoleContext, openClusterIdentities, ownPartitions } from '#libs/runtime'
+import {
+  type OwnedPartition,
+  type Role,
+  type RoleContext,
+  openClusterClaims,
+  openClusterIdentities,
+  ownPartitions,
+  tenantIdentityKey,
+} from '#libs/runtime'
 import { createWatcherMetrics } from './metrics.ts'
 import { notReady } from './not-ready.ts'
 import type { WatchPosition } from './position.ts'
@@ -31,6 +39,10 @@ export async function startWatcher(context: RoleContext): Promise<WatcherRole> {
   })
   const positions = await openPositions<WatchPosition>(bus, { replicas })
   const identities = await openClusterIdentities(bus, replicas)
+  const claims = {
+    kv: await openClusterClaims(bus, replicas),
+    isRegistered: (key: string) => directory.tenants().some((tenant) => tenantIdentityKey(tenant) === key),
+  }
   const kv = await openKv<StoredStatus>(bus, { bucket: STATUS_BUCKET, replicas, description: 'watched APIs' })
   const board = new StatusBoard({ kv, logger, clock })
   const parts: WatcherParts = {
@@ -39,6 +51,7 @@ export async function startWatcher(context: RoleContext): Promise<WatcherRole> {
     publisher,
     positions,
     identities,
+    claims,
     board,
     vault,
     metrics: createWatcherMetrics(context.metrics),

@@ -1,5 +1,5 @@
 import { backoffDelay } from '#libs/kernel'
-import { ClusterChangedError, HostAsTenantError, type WatchedCluster } from './cluster.ts'
+import { ClusterChangedError, HostAsTenantError, SharedClusterError, type WatchedCluster } from './cluster.ts'
 import { failureState } from './failure-state.ts'
 import type { WatcherParts } from './watcher-parts.ts'
 
@@ -40,7 +40,7 @@ export async function superviseCluster(options: SuperviseOptions): Promise<void>
       if (error instanceof ClusterChangedError) {
         reportAll({ state: 'cluster-changed', message: error.message })
         delayMs = CHANGED_RETRY_MS
-      } else if (error instanceof HostAsTenantError) {
+      } else if (error instanceof HostAsTenantError || error instanceof SharedClusterError) {
         // As one that cannot be reached: nobody else waits for it.
         reportAll({ state: 'unreachable', message: error.message })
         delayMs = CHANGED_RETRY_MS

@@ -20,7 +20,7 @@ export async function watchTenant(
   if (client === undefined) return
   const { signal, held, fence } = owned
   const name = tenantIdentityKey(tenant)
-  const cluster = new WatchedCluster({ name, client: () => client, identities: parts.identities })
+  const cluster = new WatchedCluster({ name, client: () => client, identities: parts.identities, claims: parts.claims })
   const lanes = new LaneSet({
     publisher: parts.publisher,
     window: parts.window,

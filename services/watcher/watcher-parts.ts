@@ -3,6 +3,7 @@ import type { Clock } from '#libs/kernel'
 import type { ClusterIdentity, TenantDirectory } from '#libs/runtime'
 import type { Logger } from '#libs/telemetry'
 import type { Vault } from '#libs/vault'
+import type { Claims } from './cluster.ts'
 import type { WatcherMetrics } from './metrics.ts'
 import type { WatchPosition } from './position.ts'
 import type { StatusBoard } from './status-board.ts'
@@ -14,6 +15,7 @@ export type WatcherParts = {
   publisher: Publisher
   positions: Positions<WatchPosition>
   identities: Kv<ClusterIdentity>
+  claims: Claims
   board: StatusBoard
   vault: Vault
   metrics: WatcherMetrics

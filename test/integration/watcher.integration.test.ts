@@ -245,6 +245,20 @@ test('the host’s own cluster is not followed as a tenant, and keeps nobody els
   expect(first.role.notReady()).toEqual([])
 })
 
+test('of two tenants with one cluster only the first is followed, and the other once the first is gone', async () => {
+  await fixture.register('team-a')
+  const first = await fixture.watcher()
+  await expect.poll(() => first.role.notReady(), { timeout: 15_000 }).toEqual([])
+  await fixture.register('twin', fixture.apiserver.kubeconfigFile('team-a'))
+  const states = () => first.role.statuses().filter(({ tenant }) => tenant === 'twin')
+  await expect
+    .poll(() => states().map(({ message }) => message), { timeout: 15_000 })
+    .toContainEqual(expect.stringMatching(/tenant\.twin\..* is the cluster of tenant\.team-a\./))
+  expect(first.role.notReady()).toEqual([])
+  await fixture.registry.remove('team-a')
+  await expect.poll(() => states().every(({ state }) => state === 'synced'), { timeout: 20_000 }).toBe(true)
+})
+
 test('a tenant that is registered anew is published anew, both sides', async () => {
   await fixture.register('team-a')
   await makeNamespace(host, 'causeway-team-a')
