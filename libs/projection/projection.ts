@@ -18,6 +18,7 @@ import {
   isMirrored,
   isTwoSided,
   kindFor,
+  type TenantPlace,
   kindsFollowing,
   mirrorFor,
   mirrorsUsedBy,
@@ -36,7 +37,7 @@ export type ProjectionOptions = {
   vault: Vault
   /** The host namespace of a tenant, `undefined` while the tenant is not known. */
   hostNamespaceOf: (tenant: string) => string | undefined
-  /** What else is to be known of a tenant, for kinds whose copies have other names than their originals, and for patches that are references. @default nothing */
+  /** What else is to be known of a tenant: where its namespaces are on the host, for kinds whose copies have other names than their originals, and for patches that are references. @default nothing */
   contextOf?: (tenant: string) => TenantContext | undefined
 }
 
@@ -199,9 +200,10 @@ export class Projection {
 
   /** A virtual object's host copy, if it is there. */
   hostCopyOf(tenant: string, ref: ObjectRef): KubeObject | undefined {
-    const hostNamespace = this.#hostNamespaceOf(tenant)
+    const context = this.#contextOf(tenant)
+    const hostNamespace = context?.hostNamespace ?? this.#hostNamespaceOf(tenant)
     if (hostNamespace === undefined) return undefined
-    return this.objects.peek(this.hostKeyOf({ name: tenant, hostNamespace }, ref))?.object
+    return this.objects.peek(this.hostKeyOf(context ?? { name: tenant, hostNamespace }, ref))?.object
   }
 
   /** Whether a tenant may see host objects of this resource whether or not something of it uses them. */
@@ -245,7 +247,7 @@ export class Projection {
   }
 
   /** The key of a virtual object's host copy, or of the host object that it mirrors. */
-  hostKeyOf(tenant: Pick<TenantContext, 'name' | 'hostNamespace'>, ref: ObjectRef): ObjectKey {
+  hostKeyOf(tenant: TenantPlace, ref: ObjectRef): ObjectKey {
     if (isMirrored(ref.resource)) return { tenant: '', side: 'host', ...ref }
     return { tenant: tenant.name, side: 'host', ...hostRefOf(ref, tenant) }
   }

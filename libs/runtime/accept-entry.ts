@@ -1,4 +1,4 @@
-import { type TenantConfig, parseTenantConfig } from '#libs/sync-config'
+import { type TenantConfig, parseTenantConfig, placementProblem } from '#libs/sync-config'
 import { checkPatch } from '#libs/translation'
 import { type TenantEntry, tenantEntrySchema } from './tenant-entry.ts'
 
@@ -20,11 +20,14 @@ export function acceptEntry(
   }
   const entry = parsed.data
   const { config, problems } = parseTenantConfig(withEntryKeys(entry), { checkPatch })
-  if (config !== undefined) return { tenant: { entry, config }, problems: [] }
+  const before = known(entry.name)
+  const isSame = before?.entry.uid === entry.uid
+  const moved = config !== undefined && isSame ? placementProblem(before.config, config) : undefined
+  if (config !== undefined && moved === undefined) return { tenant: { entry, config }, problems: [] }
   const messages = problems.map(({ path, message }) =>
     path === '' ? `config: ${message}` : `config.${path}: ${message}`,
   )
-  const before = known(entry.name)
+  if (moved !== undefined) messages.push(`config.${moved}`)
   if (before?.entry.uid !== entry.uid) return { problems: messages }
   const { config: _invalid, ...rest } = entry
   const last = before.entry.config

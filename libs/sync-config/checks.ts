@@ -29,12 +29,22 @@ export function findContradictions(
   return found.map(({ path, message }) => ({ path: formatPath(path), message }))
 }
 
-/** Keys that a `vcluster.yaml` may switch on, and that nothing here carries out. */
+/** What cannot be carried out together with what else is on. */
 function* unsupported({ sync: { toHost } }: Parsed): Generator<Found> {
-  if (toHost.namespaces.enabled) {
+  const { enabled: _enabled, ...kinds } = toHost.gatewayApi
+  const hasGateways = toHost.gatewayApi.enabled || Object.values(kinds).some(({ enabled }) => enabled === true)
+  if (toHost.namespaces.enabled && hasGateways) {
     yield {
       path: ['sync', 'toHost', 'namespaces', 'enabled'],
-      message: 'is not supported: all namespaces of a tenant share its host namespace',
+      message: 'is not supported together with sync.toHost.gatewayApi: routes would not find their Gateways',
+    }
+  }
+  const { byName } = toHost.namespaces.mappings
+  for (const [from, to] of Object.entries(byName)) {
+    if (Object.keys(byName).find((other) => byName[other] === to) === from) continue
+    yield {
+      path: ['sync', 'toHost', 'namespaces', 'mappings', 'byName', from],
+      message: `"${to}" stands for another namespace already`,
     }
   }
 }

@@ -39,7 +39,7 @@ const pods = z
 
 const namespaces = z
   .strictObject({
-    enabled: enabled(false, 'Each of the tenant’s namespaces gets a host namespace of its own; not supported'),
+    enabled: enabled(false, 'Each of the tenant’s namespaces gets a host namespace of its own. Cannot be changed for a tenant that is there'),
     mappings,
     mappingsOnly: z
       .boolean()

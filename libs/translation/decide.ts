@@ -1,8 +1,9 @@
 import type { DeleteProof } from '#libs/events'
-import type { KubeObject } from '#libs/kube-model'
+import type { KubeObject, ObjectRef } from '#libs/kube-model'
 import type { Decision, Rule } from './decision.ts'
 import { asObject } from './json.ts'
 import type { Kind } from './kind.ts'
+import { hasOwnNamespaces, isNamespaceMapped } from './names.ts'
 import { Pair, hostTarget, isShorter } from './pair.ts'
 import { finishReplacement, replacementOn } from './replacement.ts'
 import { LABELS, SWITCHES, stampedUid } from './stamps.ts'
@@ -33,6 +34,7 @@ function exclusionOf(pair: Pair, virtual: KubeObject): Rule | 'unknown' | undefi
   const { view, kind } = pair
   const { related, tenant } = view
   if (!kind.isEnabled(tenant.config)) return 'disabled'
+  if (!crosses(view)) return 'excluded'
   // A class that we copied from the host is not the tenant's.
   if (view.original !== undefined && view.key.namespace === '' && virtual.metadata.labels?.[LABELS.mirror] === 'true')
     return 'excluded'
@@ -42,6 +44,13 @@ function exclusionOf(pair: Pair, virtual: KubeObject): Rule | 'unknown' | undefi
   if (excluded !== false) return excluded === 'unknown' ? 'unknown' : 'excluded'
   if (!kind.onlyWhileUsed || wish === 'true' || kind.crossesUnused?.(tenant.config) === true) return undefined
   return pair.isUsed ? undefined : 'unused'
+}
+
+/** Whether the object's namespace, or the namespace itself, is one that has its place on the host. */
+function crosses({ key, tenant }: View): boolean {
+  if (!hasOwnNamespaces(tenant) || !tenant.config.sync.toHost.namespaces.mappingsOnly) return true
+  const namespace = key.resource === 'namespaces' ? key.name : key.namespace
+  return namespace === '' || isNamespaceMapped(namespace, tenant)
 }
 
 /** Deletes what the host made for another copy and has left under the name of this one. */
@@ -100,6 +109,8 @@ function virtualTerminating(pair: Pair, virtual: KubeObject): Decision[] {
     if (replacement !== undefined && replacement.uid === virtual.metadata.uid) {
       return [pair.write(pair.virtualTarget, finishReplacement(replacement, host), 'replace')]
     }
+    // What is in it goes first, each object in its own way.
+    if (kind.endsWithOriginal === true) return []
     return pair.deleteHost(host, 'virtualTerminating', { proof })
   }
   if (host === undefined && runsInTenant(pair, virtual)) return []
@@ -143,10 +154,18 @@ function withoutCopy(pair: Pair, virtual: KubeObject): Decision[] {
         ...(desired.tokens === undefined ? {} : { tokens: desired.tokens }),
       },
       rule: 'create',
-      needs: [...kind.references({ virtual }), ...(desired.needs ?? [])].map((ref) => hostTarget(view, ref)),
+      needs: [...placeOf(view), ...kind.references({ virtual }), ...(desired.needs ?? [])].map((ref) =>
+        hostTarget(view, ref),
+      ),
       ...(desired.base === undefined ? {} : { base: desired.base }),
     },
   ]
+}
+
+/** The namespace that must be on the host before what is in it. */
+function placeOf({ key, tenant }: View): ObjectRef[] {
+  const isInside = key.namespace !== '' && hasOwnNamespaces(tenant)
+  return isInside ? [{ resource: 'namespaces', namespace: '', name: key.namespace }] : []
 }
 
 /**

@@ -20,7 +20,8 @@ export type {
   ToHost,
   TranslateInput,
 } from './kind.ts'
-export { hostName, hostRefOf, tenantNameProblem } from './names.ts'
+export { hasOwnNamespaces, hostName, hostNamespaceFor, hostRefOf, tenantNameProblem } from './names.ts'
+export type { TenantPlace } from './names.ts'
 export {
   DECIDE_ORDER,
   KINDS,
@@ -47,6 +48,6 @@ export type { HostKinds } from './reach.ts'
 export { replacementMark, replacementOn } from './replacement.ts'
 export type { Replacement } from './replacement.ts'
 
-export { ANNOTATIONS, LABELS, OWN_PREFIX, SWITCHES, TOKEN_SECRET_PREFIX, stampedUid, virtualRefOf } from './stamps.ts'
+export { ANNOTATIONS, LABELS, OWN_PREFIX, SWITCHES, TOKEN_SECRET_PREFIX, isCopyOf, stampedUid, virtualRefOf } from './stamps.ts'
 export { reasonsEndedBy, wakingState } from './wakes.ts'
 export type { Presence, Related, TenantContext, Tombstone, View } from './view.ts'

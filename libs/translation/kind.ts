@@ -66,6 +66,11 @@ export type Kind = {
   mayBeReplaced?: boolean
   /** Whether decisions look at who has set which field, which few do and which makes objects twice as large. @default false */
   readsManagedFields?: boolean
+  /**
+   * For the life cycle `plain`: whether the copy stays while the tenant's object is on its way out, and goes when that is
+   * gone. @default it goes with the tenant's object
+   */
+  endsWithOriginal?: boolean
   /** Virtual objects that this one refers to. Either side may be absent. */
   references(pair: { virtual?: KubeObject | undefined; host?: KubeObject | undefined }): ObjectRef[]
   /** Those of the references without which the object would not start, so that creation waits a moment for them. */

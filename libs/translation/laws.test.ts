@@ -6,7 +6,7 @@ import { parseTenantConfig } from '#libs/sync-config'
 import { asObject } from './json.ts'
 import type { Kind, ToHost } from './kind.ts'
 import { referenceSites } from './kinds/pods/references.ts'
-import { hostName } from './names.ts'
+import { hostName, hostNamespaceFor } from './names.ts'
 import { decideFor, KINDS } from './registry.ts'
 import { ANNOTATIONS, OWN_PREFIX, TOKEN_SECRET_PREFIX, isCopyOf, stampsFor, virtualRefOf } from './stamps.ts'
 import { TENANT, deepFreeze, memoryRelated } from './testing/index.ts'
@@ -16,6 +16,8 @@ import { TENANT, deepFreeze, memoryRelated } from './testing/index.ts'
  * hostile names; the other half have any JSON in place of their fields.
  */
 const related = memoryRelated()
+const spread = parseTenantConfig({ sync: { toHost: { namespaces: { enabled: true } } } }).config
+const SPREAD = { ...TENANT, config: spread ?? TENANT.config }
 const text = fc.constantFrom('a', 'x', 'a-x-b', 'kube-root-ca.crt', 'tenant-team-b', '../x', '')
 const key = fc.constantFrom(
   'app',
@@ -138,6 +140,19 @@ describe.each(Object.entries(KINDS))('translating %s', (resource, kind) => {
       expect(virtualRefOf(host)).toEqual({ tenant: TENANT.name, ref })
       expect(virtualRefOf({ ...host, metadata: { ...host.metadata, name: 'copied' } })).toBeUndefined()
     })
+  })
+
+  test('names no host namespace but those that stand for the tenant’s, where each has one', () => {
+    fc.assert(
+      fc.property(object, (candidate) => {
+        const copy = copyOf(kind, deepFreeze(candidate), SPREAD)
+        if (copy.kind !== 'object') return
+        const namespace = candidate.metadata.namespace ?? ''
+        expect(copy.object.metadata.namespace).toBe(hostNamespaceFor(namespace, SPREAD))
+        expect(canonicalJson(copy.object)).not.toContain(TENANT.hostNamespace)
+      }),
+      runs,
+    )
   })
 
   test('lets nothing under our prefix be forged', () => {

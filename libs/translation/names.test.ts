@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { hostName, tenantNameProblem } from './names.ts'
+import { parseTenantConfig } from '#libs/sync-config'
+import { type TenantPlace, hostName, hostNamespaceFor, hostRefOf, tenantNameProblem } from './names.ts'
 
 const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
 const label = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/
@@ -110,4 +111,51 @@ describe('tenantNameProblem', () => {
       expect(tenantNameProblem(name)).toMatch(/tenant/)
     },
   )
+})
+
+describe('where each namespace has one of its own on the host', () => {
+  const placeOf = (namespaces: object): TenantPlace => {
+    const { config } = parseTenantConfig({ sync: { toHost: { namespaces: { enabled: true, ...namespaces } } } })
+    if (config === undefined) throw new Error('the configuration is refused')
+    return { name: 'team-a', hostNamespace: 'tenant-team-a', config }
+  }
+  const byName = { web: 'front', 'db-*': 'data-*', '*-old': 'archive-*-x' }
+
+  test.each([
+    ['shop', {}, 'causeway-shop-x-team-a'],
+    ['a-x-b', {}, hostName({ namespace: '', name: 'a-x-b' }, 'team-a')],
+    ['kube-system', {}, 'causeway-kube-system-x-team-a'],
+    ['web', { mappings: { byName } }, 'front'],
+    ['db-1', { mappings: { byName } }, 'data-1'],
+    ['web-old', { mappings: { byName } }, 'archive-web-x'],
+    ['db-', { mappings: { byName } }, 'causeway-db--x-team-a'],
+    ['shop', { mappings: { byName } }, 'causeway-shop-x-team-a'],
+  ])('what is in %s with %o is in %s', (namespace, options, expected) => {
+    const place = placeOf(options)
+    expect(hostNamespaceFor(namespace, place)).toBe(expected)
+    expect(hostRefOf({ resource: 'pods', namespace, name: 'a' }, place)).toMatchObject({ namespace: expected })
+    expect(hostRefOf({ resource: 'namespaces', namespace: '', name: namespace }, place)).toEqual({
+      resource: 'namespaces',
+      namespace: '',
+      name: expected,
+    })
+  })
+
+  test('different namespaces and tenants never share one', () => {
+    const label = fc.stringMatching(/^[a-z0-9]([-a-z0-9]{0,20}[a-z0-9])?$/)
+    const tenant = label.filter((name) => tenantNameProblem(name) === undefined)
+    fc.assert(
+      fc.property(label, tenant, label, tenant, (one, first, two, second) => {
+        fc.pre(one !== two || first !== second)
+        const place = placeOf({})
+        expect(hostNamespaceFor(one, { ...place, name: first })).not.toBe(
+          hostNamespaceFor(two, { ...place, name: second }),
+        )
+      }),
+    )
+  })
+
+  test('off, all copies are in the tenant’s host namespace', () => {
+    expect(hostNamespaceFor('shop', { name: 'team-a', hostNamespace: 'tenant-team-a' })).toBe('tenant-team-a')
+  })
 })

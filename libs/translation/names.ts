@@ -1,5 +1,6 @@
 import { sha256Hex } from '#libs/kernel'
 import type { ObjectRef } from '#libs/kube-model'
+import type { TenantConfig } from '#libs/sync-config'
 
 /** Host names are DNS labels at most: 63 bytes also fit label values and Service names. */
 const MAX_BYTES = 63
@@ -28,12 +29,58 @@ export function hostName(ref: Pick<ObjectRef, 'namespace' | 'name'>, tenant: str
 }
 
 /** Where the host copy of a tenant's object is. Copies of objects without namespace have none either. */
-export function hostRefOf(ref: ObjectRef, tenant: { name: string; hostNamespace: string }): ObjectRef {
+export function hostRefOf(ref: ObjectRef, tenant: TenantPlace): ObjectRef {
+  const isNamespace = ref.resource === 'namespaces' && ref.namespace === ''
   return {
     resource: ref.resource,
-    namespace: ref.namespace === '' ? '' : tenant.hostNamespace,
-    name: hostName(ref, tenant.name),
+    namespace: ref.namespace === '' ? '' : hostNamespaceFor(ref.namespace, tenant),
+    name: isNamespace ? hostNamespaceName(ref.name, tenant) : hostName(ref, tenant.name),
   }
+}
+
+/** What of a tenant says where its copies are. */
+export type TenantPlace = {
+  name: string
+  /** Where all its copies are, unless each of its namespaces has one of its own on the host. */
+  hostNamespace: string
+  /** @default that of a tenant whose copies are all in its host namespace */
+  config?: TenantConfig
+}
+
+/**
+ * The host namespace of the copies of what is in one of the tenant's namespaces: the tenant's only one, or with
+ * `sync.toHost.namespaces` the one that stands for this namespace.
+ */
+export function hostNamespaceFor(namespace: string, tenant: TenantPlace): string {
+  return hasOwnNamespaces(tenant) ? hostNamespaceName(namespace, tenant) : tenant.hostNamespace
+}
+
+/** Whether each of the tenant's namespaces has a host namespace of its own. */
+export function hasOwnNamespaces({ config }: Pick<TenantPlace, 'config'>): boolean {
+  return config?.sync.toHost.namespaces.enabled === true
+}
+
+/** Whether the configuration names the host namespace that stands for this one. */
+export function isNamespaceMapped(namespace: string, { config }: Pick<TenantPlace, 'config'>): boolean {
+  return mappedNamespace(namespace, config) !== undefined
+}
+
+/** The name of the copy of a namespace. */
+function hostNamespaceName(namespace: string, { name, config }: TenantPlace): string {
+  return mappedNamespace(namespace, config) ?? hostName({ namespace: '', name: namespace }, name)
+}
+
+function mappedNamespace(namespace: string, config: TenantConfig | undefined): string | undefined {
+  const byName: Readonly<Record<string, string>> = config?.sync.toHost.namespaces.mappings.byName ?? {}
+  if (Object.hasOwn(byName, namespace)) return byName[namespace]
+  for (const [from, to] of Object.entries(byName)) {
+    const [before, after] = from.split('*')
+    if (before === undefined || after === undefined) continue
+    const isMatch = namespace.length > before.length + after.length
+    if (!isMatch || !namespace.startsWith(before) || !namespace.endsWith(after)) continue
+    return to.replace('*', () => namespace.slice(before.length, namespace.length - after.length))
+  }
+  return undefined
 }
 
 /** What is left of a joined name before its hash: valid characters only, ending in a letter or digit. */

@@ -80,8 +80,8 @@ export const REACH: Readonly<Record<Side, Readonly<Record<string, readonly Write
         [...new Set([mirrorFor(resource), kindFor(resource)].flatMap((kind) => kind?.virtualWrites ?? []))],
       ]),
     ),
-    // Where copies of the host's objects are to appear.
-    namespaces: ['create'],
+    // Made where copies of the host's objects are to appear.
+    namespaces: ['create', 'patch'],
     // Besides what the host reports, what we tell tenants ourselves.
     events: ['announce'],
   },

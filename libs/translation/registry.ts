@@ -17,6 +17,7 @@ import { httpRoutes } from './kinds/httproutes.gateway.networking.k8s.io/http-ro
 import { referenceGrants } from './kinds/referencegrants.gateway.networking.k8s.io/reference-grants.ts'
 import { tlsRoutes } from './kinds/tlsroutes.gateway.networking.k8s.io/tls-routes.ts'
 import { ingresses } from './kinds/ingresses.networking.k8s.io/ingresses.ts'
+import { namespaces } from './kinds/namespaces/namespaces.ts'
 import { networkPolicies } from './kinds/networkpolicies.networking.k8s.io/network-policies.ts'
 import { podDisruptionBudgets } from './kinds/poddisruptionbudgets.policy/pod-disruption-budgets.ts'
 import { ownVolumes } from './kinds/persistentvolumes/persistent-volumes.ts'
@@ -53,6 +54,7 @@ import type { TenantContext, View } from './view.ts'
  * is watched, written and decided follows. Those that others need stand before them: this is the order of deciding.
  */
 export const KINDS: Readonly<Record<string, Kind>> = {
+  namespaces,
   configmaps: configMaps,
   secrets,
   'priorityclasses.scheduling.k8s.io': priorityClasses,
@@ -102,7 +104,9 @@ export const MIRRORS: Readonly<Record<string, Mirror>> = {
 export const REPORTS: Readonly<Record<string, Report>> = { events }
 
 /** The order in which the keys of one batch are decided, so that what a pod needs is written before the pod. */
-export const DECIDE_ORDER: readonly string[] = [...new Set([...Object.keys(MIRRORS), ...Object.keys(KINDS)])]
+export const DECIDE_ORDER: readonly string[] = [
+  ...new Set(['namespaces', ...Object.keys(MIRRORS), ...Object.keys(KINDS)]),
+]
 
 /** The version of what decides about a resource: replays of old intents are explained by it. */
 export function translatorVersion(resource: string): string {

@@ -36,6 +36,11 @@ export function hostLabelSelector(selector: JsonObject, scope: NamespaceScope, t
   }
 }
 
+/** Selects the host namespaces that stand for the tenant's. */
+export function hostNamespaceSelector(tenant: Pick<TenantContext, 'name'>): JsonObject {
+  return { matchLabels: { [LABELS.tenant]: tenant.name } }
+}
+
 function renamed(selector: JsonObject, rename: (key: string) => string) {
   const { matchLabels, matchExpressions, ...rest } = selector
   const labels = Object.entries(asObject(matchLabels) ?? {}).map(([key, value]) => [rename(key), value])

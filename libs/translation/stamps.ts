@@ -1,5 +1,5 @@
 import type { KubeObject, ObjectRef } from '#libs/kube-model'
-import { hostName, hostRefOf } from './names.ts'
+import { hostName, hostNamespaceFor, hostRefOf } from './names.ts'
 import type { TenantContext } from './view.ts'
 
 /** Everything under this prefix is ours: it never crosses, in either direction. */
@@ -76,7 +76,7 @@ export function stampsFor(ref: ObjectRef, virtual: KubeObject, tenant: TenantCon
 /** Whether a host object is a copy of ours for this tenant: label, resource and the object's own name all agree. */
 export function isOurs(host: KubeObject, tenant: TenantContext, resource: string): boolean {
   return (
-    (host.metadata.namespace ?? '') === (isNamespaced(host) ? tenant.hostNamespace : '') &&
+    (host.metadata.namespace ?? '') === placeOf(host, tenant) &&
     host.metadata.labels?.[LABELS.tenant] === tenant.name &&
     host.metadata.annotations?.[ANNOTATIONS.resource] === resource &&
     carriesOwnName(host)
@@ -99,7 +99,9 @@ export function virtualRefOf(host: KubeObject): { tenant: string; ref: ObjectRef
   const resource = annotations[ANNOTATIONS.resource]
   if (!tenant || !name || !resource || !carriesOwnName(host)) return undefined
   const ref = { resource, namespace: annotations[ANNOTATIONS.namespace] ?? '', name }
-  return hostName(ref, tenant) === host.metadata.name ? { tenant, ref } : undefined
+  // The configuration may name the host namespace that stands for one of the tenant's.
+  const isNamed = ref.resource === 'namespaces' || hostName(ref, tenant) === host.metadata.name
+  return isNamed ? { tenant, ref } : undefined
 }
 
 /** Whether a host object is the copy of exactly this virtual object. */
@@ -112,9 +114,10 @@ export function isCopyOf(host: KubeObject, tenant: TenantContext, ref: ObjectRef
   )
 }
 
-/** Whether the original is in a namespace, and so the copy must be in the tenant's. */
-function isNamespaced(host: KubeObject): boolean {
-  return host.metadata.annotations?.[ANNOTATIONS.namespace] !== undefined
+/** The namespace that a copy must be in, by the one that it says its original is in. */
+function placeOf(host: KubeObject, tenant: TenantContext): string {
+  const namespace = host.metadata.annotations?.[ANNOTATIONS.namespace]
+  return namespace === undefined ? '' : hostNamespaceFor(namespace, tenant)
 }
 
 function carriesOwnName(host: KubeObject): boolean {

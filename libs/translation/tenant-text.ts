@@ -1,5 +1,5 @@
 import type { KubeObject, ObjectRef } from '#libs/kube-model'
-import { hostRefOf } from './names.ts'
+import { hostNamespaceFor, hostRefOf } from './names.ts'
 import type { TenantContext } from './view.ts'
 
 /** An object of the tenant with its copy, about which somebody on the host says something. */
@@ -22,7 +22,8 @@ export function tenantText(text: string, about: TextAbout): string {
     if (host !== undefined && host !== '' && own !== undefined) names.set(host, own)
   }
   for (const ref of references) name(hostRefOf(ref, tenant).name, ref.name)
-  name(tenant.hostNamespace, original.metadata.namespace ?? '')
+  const { namespace = '' } = original.metadata
+  name(hostNamespaceFor(namespace, tenant), namespace)
   name(copy.metadata.uid, original.metadata.uid)
   name(copy.metadata.name, original.metadata.name)
   return text.replace(/[-.a-z0-9]+/g, (word) => {

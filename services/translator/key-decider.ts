@@ -3,7 +3,15 @@ import { type Clock, errorMessage } from '#libs/kernel'
 import { keyString } from '#libs/kube-model'
 import type { DecisionKey, Pending, Projection } from '#libs/projection'
 import type { Logger } from '#libs/telemetry'
-import { ANNOTATIONS, type TenantContext, decideFor, isMirrored, kindFor, mirrorFor } from '#libs/translation'
+import {
+  ANNOTATIONS,
+  type TenantContext,
+  decideFor,
+  hostNamespaceFor,
+  isMirrored,
+  kindFor,
+  mirrorFor,
+} from '#libs/translation'
 import type { Vault } from '#libs/vault'
 import { announcementFor } from './announce.ts'
 import type { TranslatorMetrics } from './metrics.ts'
@@ -211,7 +219,7 @@ export class KeyDecider {
     const now = clock.now()
     const event = announcementFor({
       tenant: tenant.name,
-      hostNamespace: tenant.hostNamespace,
+      hostNamespace: hostNamespaceFor(key.ref.namespace, tenant),
       hostName: projection.hostKeyOf(tenant, key.ref).name,
       ref: key.ref,
       object,

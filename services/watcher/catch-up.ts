@@ -2,8 +2,8 @@ import type { Bus } from '#libs/bus'
 import { resourceFilter } from '#libs/events'
 import type { Clock } from '#libs/kernel'
 import { resourceToken } from '#libs/kube-model'
-import type { TenantEntry } from '#libs/runtime'
-import { LABELS } from '#libs/translation'
+import type { TenantDirectory, TenantEntry } from '#libs/runtime'
+import { LABELS, hasOwnNamespaces } from '#libs/translation'
 import type { WatchedCluster } from './cluster.ts'
 import { type KindLog, knownOf } from './kind-log.ts'
 import type { KindScope } from './kind-scope.ts'
@@ -14,6 +14,7 @@ import { readKnown } from './read-known.ts'
 
 export type CatchUpOptions = {
   bus: Bus
+  directory: Pick<TenantDirectory, 'context'>
   clock: Clock
   cluster: WatchedCluster
   scope: KindScope
@@ -40,8 +41,10 @@ export async function catchUp(options: CatchUpOptions): Promise<void> {
     if (type === 'DELETED' || type === 'SYNCED') continue
     former.set(nameOf(key), { tenant: tenant.name, namespace: key.namespace, name: key.name, uid, resourceVersion })
   }
+  const context = options.directory.context(tenant.name)
   const selection = {
-    namespace: tenant.hostNamespace,
+    // What is in many namespaces is read of all, and told apart by `attribute`.
+    ...(context !== undefined && hasOwnNamespaces(context) ? {} : { namespace: tenant.hostNamespace }),
     ...(scope.labelSelector === undefined ? {} : { labelSelector: `${LABELS.tenant}=${tenant.name}` }),
   }
   let resourceVersion = ''

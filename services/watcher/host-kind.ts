@@ -1,6 +1,6 @@
 import { ALL_PARTITIONS, MARKER_NAME, fleetFilter, partitionOf, resourceFilter } from '#libs/events'
 import { type ResourceInfo, resourceToken } from '#libs/kube-model'
-import { LABELS, isTwoSided } from '#libs/translation'
+import { LABELS, type TenantPlace, hasOwnNamespaces, isTwoSided } from '#libs/translation'
 import { attribute } from './attribution.ts'
 import { catchUp } from './catch-up.ts'
 import { ClusterChangedError, type WatchedCluster } from './cluster.ts'
@@ -110,6 +110,8 @@ export async function watchHostKind(
     tenants.onChange(type, tenant)
   })
   const signal = AbortSignal.any([owned.signal, stop.signal])
+  const isSpread = parts.directory.tenants().some(({ name }) => hasOwnNamespaces(parts.directory.context(name) ?? {}))
+  if (host.whose === 'reports' && isSpread) await parts.hostNamespaces.read(cluster.client, signal)
   const following = tenants.follow(signal)
   try {
     await watch.run(signal)
@@ -127,8 +129,9 @@ function reportsScope(parts: WatcherParts, kind: ResourceInfo): KindScope {
   return {
     ...fleetScope(parts, kind),
     trustsLists: true,
-    attribute: ({ metadata }) =>
-      directory.tenants().find(({ hostNamespace }) => hostNamespace === metadata.namespace)?.name,
+    attribute: ({ metadata: { namespace = '' } }) =>
+      directory.tenants().find(({ hostNamespace }) => hostNamespace === namespace)?.name ??
+      parts.hostNamespaces.tenantOf(namespace),
   }
 }
 
@@ -152,9 +155,12 @@ function copiesScope(parts: WatcherParts, kind: ResourceInfo): KindScope {
     ...fleetScope(parts, kind),
     labelSelector: LABELS.tenant,
     attribute: (object) => {
-      const hostNamespaceOf = (tenant: string): string | undefined => directory.tenant(tenant)?.hostNamespace
-      const attribution = attribute(object, hostNamespaceOf, kind.namespaced)
-      if (!('dropped' in attribution)) return attribution.tenant
+      const placeOf = (tenant: string): TenantPlace | undefined => directory.context(tenant)
+      const attribution = attribute(object, placeOf, kind.namespaced)
+      if (!('dropped' in attribution)) {
+        if (kind.kind === 'Namespace') parts.hostNamespaces.note(attribution.tenant, object)
+        return attribution.tenant
+      }
       metrics.dropped(attribution.dropped)
       const { namespace = '' } = object.metadata
       const what = { reason: attribution.dropped, tenant: attribution.tenant, namespace, resource }

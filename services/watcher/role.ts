@@ -12,6 +12,7 @@ import {
 import { createWatcherMetrics } from './metrics.ts'
 import { notReady } from './not-ready.ts'
 import type { WatchPosition } from './position.ts'
+import { HostNamespaces } from './host-namespaces.ts'
 import { STATUS_BUCKET, StatusBoard, type StoredStatus, type WatchStatus } from './status-board.ts'
 import { Vacancies } from './vacancies.ts'
 import { watchHost } from './watch-host.ts'
@@ -53,6 +54,7 @@ export async function startWatcher(context: RoleContext): Promise<WatcherRole> {
     identities,
     claims,
     board,
+    hostNamespaces: new HostNamespaces(directory),
     vault,
     metrics: createWatcherMetrics(context.metrics),
     logger,

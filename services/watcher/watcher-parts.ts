@@ -4,6 +4,7 @@ import type { ClusterIdentity, TenantDirectory } from '#libs/runtime'
 import type { Logger } from '#libs/telemetry'
 import type { Vault } from '#libs/vault'
 import type { Claims } from './cluster.ts'
+import type { HostNamespaces } from './host-namespaces.ts'
 import type { WatcherMetrics } from './metrics.ts'
 import type { WatchPosition } from './position.ts'
 import type { StatusBoard } from './status-board.ts'
@@ -17,6 +18,7 @@ export type WatcherParts = {
   identities: Kv<ClusterIdentity>
   claims: Claims
   board: StatusBoard
+  hostNamespaces: HostNamespaces
   vault: Vault
   metrics: WatcherMetrics
   logger: Logger

@@ -5,6 +5,7 @@ import { parseTenantConfig } from '#libs/sync-config'
 import { refusal } from './guard.ts'
 
 const hostNamespace = 'tenant-team-a'
+const SOURCE = { resource: 'widgets.example.com', namespace: 'default', name: 'one' }
 const config = parseTenantConfig({
   sync: {
     toHost: {
@@ -84,13 +85,13 @@ test.each<{ what: string; target: ObjectKey; write: (target: ObjectKey) => Write
 ])('the guard on $what: let through $isLet', ({ target, write, isLet }) => {
   expect(config).toBeDefined()
   const refused = refusal(
-    { target, write: write(target) },
-    { hostNamespace, ...(config === undefined ? {} : { config }) },
+    { target, write: write(target), source: SOURCE },
+    { name: 'team-a', hostNamespace, ...(config === undefined ? {} : { config }) },
   )
   expect(refused === undefined).toBe(isLet)
 })
 
 test('without a configuration no custom resource is written', () => {
   const target = host('widgets.example.com')
-  expect(refusal({ target, write: create(target) }, { hostNamespace })?.reason).toBe('OutsideTenant')
+  expect(refusal({ target, write: create(target), source: SOURCE }, { name: 'team-a', hostNamespace })?.reason).toBe('OutsideTenant')
 })

@@ -51,7 +51,7 @@ async function run(
 ): Promise<Attempt> {
   hostServer.script('other', ...(script.host ?? []))
   tenantServer.script('other', ...(script.tenant ?? []))
-  const route = { client: tenant, hostNamespace: HOST_NAMESPACE }
+  const route = { client: tenant, name: TENANT, hostNamespace: HOST_NAMESPACE }
   return await execute(intentOf(write, script.intent), {
     host,
     route,
@@ -337,7 +337,7 @@ test('a kind that this build does not know is refused', async () => {
 test('an aborted call is nobody’s result', async () => {
   const controller = new AbortController()
   controller.abort(new Error('lease lost'))
-  const route = { client: tenant, hostNamespace: HOST_NAMESPACE }
+  const route = { client: tenant, name: TENANT, hostNamespace: HOST_NAMESPACE }
   const deps = {
     host,
     route,

@@ -9,6 +9,7 @@ import { handOverTokens, provideTokens } from './create-pod.ts'
 import { configuredVersion } from './configured-writes.ts'
 import { confirmAbsent } from './confirm-absent.ts'
 import { withPreconditions } from './patch-precondition.ts'
+import { placeObjection } from './place-objection.ts'
 import { replace } from './replace.ts'
 import type { Opener, TenantRoute, WriterClient } from './ports.ts'
 import { type Attempt, conflict, done, parked, refused } from './result.ts'
@@ -79,6 +80,8 @@ function resourceOf({ target, write }: LoggedIntent, config: TenantConfig | unde
 async function create(call: Call<Extract<Write, { op: 'create' }>>, deps: ExecuteDeps): Promise<Attempt> {
   const { target } = call.intent
   const { tokens } = call.write
+  const outside = await placeObjection(call, deps)
+  if (outside !== undefined) return outside
   const objection = tokens === undefined ? undefined : await provideTokens(call, tokens, deps)
   if (objection !== undefined) return objection
   try {

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { Write } from '#libs/events'
 import type { JsonObject, KubeObject, ObjectKey } from '#libs/kube-model'
+import { parseTenantConfig } from '#libs/sync-config'
 import { refusal } from './guard.ts'
 import { HOST_NAMESPACE, TENANT, hostCopy, intentOf, writes } from './testing/intents.ts'
 
-const tenant = { hostNamespace: HOST_NAMESPACE }
+const tenant = { name: TENANT, hostNamespace: HOST_NAMESPACE }
 const hostTarget = intentOf(writes.create()).target
 const virtualTarget: ObjectKey = {
   tenant: TENANT,
@@ -26,7 +27,9 @@ const replacementOf = (
   ...more,
 })
 
-const check = (target: ObjectKey, write: Write): string | undefined => refusal({ target, write }, tenant)?.reason
+const source = { resource: 'pods', namespace: 'default', name: 'web' }
+const check = (target: ObjectKey, write: Write): string | undefined =>
+  refusal({ target, write, source }, tenant)?.reason
 
 const copyWith = (metadata: Partial<KubeObject['metadata']>): Write => {
   const copy = hostCopy()
@@ -175,5 +178,40 @@ describe('refuses as poison', () => {
     },
   ])('$what', ({ target, write }) => {
     expect(check(target, write)).toBe('PoisonMessage')
+  })
+})
+
+describe('where each namespace of the tenant has one of its own', () => {
+  const { config } = parseTenantConfig({ sync: { toHost: { namespaces: { enabled: true } } } })
+  const place = { ...tenant, ...(config === undefined ? {} : { config }) }
+  const copyIn = (namespace: string): string | undefined => {
+    const { metadata, ...rest } = hostCopy()
+    const write: Write = { op: 'create', body: { ...rest, metadata: { ...metadata, namespace } } }
+    return refusal({ target: { ...hostTarget, namespace }, write, source }, place)?.reason
+  }
+  const namespaceNamed = (name: string): string | undefined => {
+    const target: ObjectKey = { tenant: TENANT, side: 'host', resource: 'namespaces', namespace: '', name }
+    const metadata = { name, labels: { 'causeway.dev/tenant': TENANT } }
+    const write: Write = { op: 'create', body: { apiVersion: 'v1', kind: 'Namespace', metadata } }
+    const of = { resource: 'namespaces', namespace: '', name: 'default' }
+    return refusal({ target, write, source: of }, place)?.reason
+  }
+
+  test.each([
+    [`causeway-default-x-${TENANT}`, undefined],
+    [`causeway-other-x-${TENANT}`, 'OutsideTenant'],
+    ['causeway-default-x-other', 'OutsideTenant'],
+    [HOST_NAMESPACE, 'OutsideTenant'],
+    ['kube-system', 'OutsideTenant'],
+  ])('a copy in %s: %s', (namespace, expected) => {
+    expect(copyIn(namespace)).toBe(expected)
+  })
+
+  test.each([
+    [`causeway-default-x-${TENANT}`, undefined],
+    [HOST_NAMESPACE, 'OutsideTenant'],
+    ['kube-system', 'OutsideTenant'],
+  ])('a namespace %s: %s', (name, expected) => {
+    expect(namespaceNamed(name)).toBe(expected)
   })
 })

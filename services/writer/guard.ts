@@ -1,7 +1,14 @@
 import { type LoggedIntent, type Write, writeName } from '#libs/events'
 import type { JsonObject, ObjectKey } from '#libs/kube-model'
-import type { TenantConfig } from '#libs/sync-config'
-import { DEFINITIONS, LABELS, TOKEN_SECRET_PREFIX, isCustomResource } from '#libs/translation'
+import {
+  DEFINITIONS,
+  LABELS,
+  TOKEN_SECRET_PREFIX,
+  type TenantPlace,
+  hostNamespaceFor,
+  hostRefOf,
+  isCustomResource,
+} from '#libs/translation'
 import { isAllowed } from './allowed-writes.ts'
 import { isConfigured, isCopyClusterScoped, isNamed } from './configured-writes.ts'
 import { type Settled, refused } from './result.ts'
@@ -12,10 +19,10 @@ import { type Settled, refused } from './result.ts'
  * @returns the refusal, or undefined when the write may be made
  */
 export function refusal(
-  intent: Pick<LoggedIntent, 'target' | 'write'>,
-  tenant: { hostNamespace: string; config?: TenantConfig },
+  intent: Pick<LoggedIntent, 'target' | 'write' | 'source'>,
+  tenant: TenantPlace,
 ): Settled | undefined {
-  const { target, write } = intent
+  const { target, write, source } = intent
   const isCustom = isCustomResource(target.resource)
   if (!(isCustom ? isConfigured(target, write, tenant.config) : isAllowed(target.side, target.resource, write))) {
     return outside(`a ${writeName(write)} of ${target.resource} is never made on the ${target.side} side`)
@@ -23,9 +30,12 @@ export function refusal(
   if (target.resource === DEFINITIONS && !isNamed(target.name, tenant.config)) {
     return outside(`"${target.name}" is none of the custom resources that the configuration names`)
   }
-  const expected = isCopyClusterScoped(target.resource, tenant.config) ? '' : tenant.hostNamespace
+  const expected = isCopyClusterScoped(target.resource, tenant.config) ? '' : hostNamespaceFor(source.namespace, tenant)
   if (target.side === 'host' && (target.namespace !== expected || tenant.hostNamespace === '')) {
     return outside(`namespace "${target.namespace}" is not the host namespace of tenant ${target.tenant}`)
+  }
+  if (target.side === 'host' && target.resource === 'namespaces' && target.name !== hostRefOf(source, tenant).name) {
+    return outside(`namespace "${target.name}" does not stand for namespace "${source.name}" of ${target.tenant}`)
   }
   switch (write.op) {
     case 'create':
@@ -39,7 +49,7 @@ export function refusal(
     case 'replace':
       return write.uid === '' || write.copy.uid === '' ? unguarded('replace') : refuseBody(target, write)
     case 'delete':
-      return write.uid === '' ? unguarded('delete') : refuseProof(target, { write, ...tenant })
+      return write.uid === '' ? unguarded('delete') : refuseProof(target, { write, tenant })
   }
 }
 
@@ -101,7 +111,7 @@ function isIdentityPath(target: ObjectKey, path: unknown): boolean {
 
 function refuseProof(
   target: ObjectKey,
-  deletion: { write: Extract<Write, { op: 'delete' }>; hostNamespace: string; config?: TenantConfig },
+  deletion: { write: Extract<Write, { op: 'delete' }>; tenant: TenantPlace },
 ): Settled | undefined {
   const { proof } = deletion.write
   switch (proof?.kind) {
@@ -113,7 +123,10 @@ function refuseProof(
       const isOther = counterpart.tenant === target.tenant && counterpart.side !== target.side
       const isInside =
         counterpart.side === 'virtual' ||
-        counterpart.namespace === (isCopyClusterScoped(target.resource, deletion.config) ? '' : deletion.hostNamespace)
+        counterpart.namespace ===
+          (isCopyClusterScoped(target.resource, deletion.tenant.config)
+            ? ''
+            : hostNamespaceFor(target.namespace, deletion.tenant))
       return isOther && isInside ? undefined : outside('the proof names an object that is not the counterpart')
     }
     default:

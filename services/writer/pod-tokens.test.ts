@@ -82,7 +82,7 @@ describe('creating a pod that mounts tokens', () => {
   const run = () =>
     execute(intentOf({ op: 'create', body: hostCopy(), tokens }), {
       host: clients.host,
-      route: { client: clients.tenant, hostNamespace: HOST_NAMESPACE },
+      route: { client: clients.tenant, name: TENANT, hostNamespace: HOST_NAMESPACE },
       vault: createVault({ active: 'k1', keys: new Map([['k1', Buffer.alloc(32, 7)]]) }),
       identity: async () => undefined,
       signal: new AbortController().signal,
@@ -167,7 +167,7 @@ describe('the keeper of tokens', () => {
       tenants: () => [TENANT],
       directory: {
         host: () => clients.host,
-        tenant: () => ({ client: clients.tenant, hostNamespace: HOST_NAMESPACE }),
+        tenant: () => ({ client: clients.tenant, name: TENANT, hostNamespace: HOST_NAMESPACE }),
       },
       mayWrite: () => true,
       clock,

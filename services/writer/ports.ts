@@ -13,7 +13,8 @@ export type WriterClient = Pick<
 export type TenantRoute = {
   /** Calls to the tenant's API. */
   client: WriterClient
-  /** The one host namespace in which its objects land. */
+  name: string
+  /** The one host namespace in which its objects land, unless each of its namespaces has one of its own. */
   hostNamespace: string
   /** What of the tenant crosses: custom resources are written only where it names them. @default none are */
   config?: TenantConfig

@@ -89,7 +89,7 @@ async function run(script: Script): Promise<Attempt> {
   tenantServer.script('list', script.list ?? none)
   return await execute(intentOf(script.write ?? write, { target, ...script.intent }), {
     host,
-    route: { client: tenant, hostNamespace: HOST_NAMESPACE },
+    route: { client: tenant, name: TENANT, hostNamespace: HOST_NAMESPACE },
     vault: createVault({ active: 'k1', keys: new Map([['k1', Buffer.alloc(32, 7)]]) }),
     identity: async () => undefined,
     signal: new AbortController().signal,

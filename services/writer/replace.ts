@@ -1,7 +1,7 @@
 import type { Write } from '#libs/events'
 import { KubeApiError, isAlreadyExists, isConflict } from '#libs/kube'
 import type { KubeObject } from '#libs/kube-model'
-import { ANNOTATIONS, replacementMark, replacementOn, virtualRefOf } from '#libs/translation'
+import { ANNOTATIONS, hostNamespaceFor, replacementMark, replacementOn, virtualRefOf } from '#libs/translation'
 import { classify, isAbsent, saidBy } from './classify.ts'
 import type { Call, ExecuteDeps } from './execute.ts'
 import { withPreconditions } from './patch-precondition.ts'
@@ -89,7 +89,7 @@ async function attempt(call: ReplaceCall, body: KubeObject): Promise<Attempt> {
 
 /** The host copy, only if it is that of this very object. */
 async function copyOf({ intent, write, resource, options }: ReplaceCall, deps: ExecuteDeps) {
-  const at = { namespace: deps.route.hostNamespace, name: write.copy.name }
+  const at = { namespace: hostNamespaceFor(intent.target.namespace, deps.route), name: write.copy.name }
   const live = await orAbsent(deps.host.get(resource, at, options))
   const of = live === undefined ? undefined : virtualRefOf(live)
   const isOurs =
@@ -100,8 +100,8 @@ async function copyOf({ intent, write, resource, options }: ReplaceCall, deps: E
   return isOurs ? live : undefined
 }
 
-async function mark({ write, resource, options }: ReplaceCall, deps: ExecuteDeps, value: string | null): Promise<void> {
-  const at = { namespace: deps.route.hostNamespace, name: write.copy.name }
+async function mark({ intent, write, resource, options }: ReplaceCall, deps: ExecuteDeps, value: string | null): Promise<void> {
+  const at = { namespace: hostNamespaceFor(intent.target.namespace, deps.route), name: write.copy.name }
   const body = { metadata: { annotations: { [ANNOTATIONS.replacement]: value } } }
   await deps.host.patch(resource, at, withPreconditions(body, { uid: write.copy.uid }), { ...options, type: 'merge' })
 }

@@ -120,7 +120,7 @@ function routesOf(directory: WriterContext['directory'], identities: Kv<ClusterI
       const client = directory.client(name)
       const config = directory.context?.(name)?.config
       if (entry === undefined || client === undefined) return undefined
-      return { client, hostNamespace: entry.hostNamespace, ...(config === undefined ? {} : { config }) }
+      return { client, name, hostNamespace: entry.hostNamespace, ...(config === undefined ? {} : { config }) }
     },
     identity: async (side, name) => {
       const uid = directory.tenant(name)?.uid ?? ''

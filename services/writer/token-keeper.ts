@@ -1,7 +1,7 @@
 import type { Clock } from '#libs/kernel'
 import { type KubeObject, RESOURCES } from '#libs/kube-model'
 import type { Logger } from '#libs/telemetry'
-import { LABELS, stampedUid } from '#libs/translation'
+import { LABELS, hasOwnNamespaces, stampedUid } from '#libs/translation'
 import { isAbsent } from './classify.ts'
 import {
   type TokenSecret,
@@ -32,7 +32,7 @@ export type TokenKeeperOptions = {
   signal: AbortSignal
 }
 
-/** The token Secrets of a tenant by name, with when each is due, ms since the epoch. */
+/** The token Secrets of a tenant by namespace and name, with when each is due, ms since the epoch. */
 type Kept = { due: Map<string, number>; listAt: number; isBusy: boolean }
 
 const TICK_MS = 1_000
@@ -104,7 +104,8 @@ export class TokenKeeper {
     const waiting = [...kept.due].filter(([, due]) => clock.now() >= due).map(([name]) => name)
     const worker = async (): Promise<void> => {
       for (let name = waiting.shift(); name !== undefined && !signal.aborted; name = waiting.shift()) {
-        await this.#renew({ namespace: route.hostNamespace, name }, { client: route.client, kept, tenant })
+        const [namespace = '', secret = ''] = name.split('/')
+        await this.#renew({ namespace, name: secret }, { client: route.client, kept, tenant })
       }
     }
     await Promise.all(Array.from({ length: Math.min(PARALLEL, waiting.length) }, worker))
@@ -112,16 +113,18 @@ export class TokenKeeper {
 
   async #list(tenant: string, kept: Kept): Promise<void> {
     const { directory } = this.#options
-    const namespace = directory.tenant(tenant)?.hostNamespace ?? ''
+    const route = directory.tenant(tenant)
+    // In all namespaces, where the tenant's have some of their own.
+    const place = route !== undefined && hasOwnNamespaces(route) ? {} : { namespace: route?.hostNamespace ?? '' }
     const found = new Map<string, number>()
     const labelSelector = `${LABELS.tokenOf}=${tenant}`
     for await (const { items } of directory
       .host()
-      .listPages(RESOURCES.secrets, { ...this.#call(), namespace, labelSelector })) {
+      .listPages(RESOURCES.secrets, { ...this.#call(), ...place, labelSelector })) {
       for (const secret of items) {
         // One that nobody owns yet is looked at: its pod may never have come to be.
         const isOwned = (secret.metadata.ownerReferences?.length ?? 0) > 0
-        found.set(secret.metadata.name ?? '', isOwned ? renewAtOf(secret) : 0)
+        found.set(idOf(secret.metadata), isOwned ? renewAtOf(secret) : 0)
       }
     }
     kept.due = found
@@ -134,13 +137,13 @@ export class TokenKeeper {
     const { clock, signal, logger, counted } = this.#options
     try {
       const due = await this.#renewed(target, client, tenant)
-      if (due === undefined) kept.due.delete(target.name)
-      else kept.due.set(target.name, due)
+      if (due === undefined) kept.due.delete(idOf(target))
+      else kept.due.set(idOf(target), due)
     } catch (error) {
       if (signal.aborted) return
       counted('failed')
       logger.warn({ tenant, secret: target.name, err: error }, 'tokens of a pod could not be renewed')
-      kept.due.set(target.name, clock.now() + RETRY_MS * (1 + this.#options.random()))
+      kept.due.set(idOf(target), clock.now() + RETRY_MS * (1 + this.#options.random()))
     }
   }
 
@@ -215,4 +218,9 @@ async function orAbsent<T>(call: Promise<T>): Promise<T | undefined> {
     if (isAbsent(error)) return undefined
     throw error
   }
+}
+
+/** Names contain no slash. */
+function idOf({ namespace = '', name = '' }: { namespace?: string; name?: string }): string {
+  return `${namespace}/${name}`
 }

@@ -4,7 +4,7 @@ import type { Json, JsonObject, KubeObject, ObjectRef } from '#libs/kube-model'
 import type { PatchConfig } from '#libs/sync-config'
 import { asObject, stringMap } from '../json.ts'
 import { hostLabelKey } from '../metadata.ts'
-import { hostRefOf } from '../names.ts'
+import { hostNamespaceFor, hostRefOf } from '../names.ts'
 import { hostLabelSelector } from '../selectors.ts'
 import { LABELS } from '../stamps.ts'
 import type { TenantContext } from '../view.ts'
@@ -113,7 +113,7 @@ function contextValue({ tenant, ref, hostName, object }: PatchContext): JsonObje
     namespace: ref.namespace,
     tenant: tenant.name,
     hostName,
-    hostNamespace: ref.namespace === '' ? '' : tenant.hostNamespace,
+    hostNamespace: ref.namespace === '' ? '' : hostNamespaceFor(ref.namespace, tenant),
     object: { ...(content as JsonObject), metadata },
   }
 }

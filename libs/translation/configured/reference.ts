@@ -2,7 +2,7 @@ import { type Json, type ObjectRef, RESOURCES, apiVersionOf, resourceToken } fro
 import type { PatchConfig } from '#libs/sync-config'
 import { cloneJson } from '#libs/kernel'
 import { asName, asObject } from '../json.ts'
-import { hostName } from '../names.ts'
+import { type TenantPlace, hostName, hostNamespaceFor } from '../names.ts'
 import { type Location, locate, parsePath, setAt, valueAt } from './path.ts'
 
 export type ReferenceConfig = NonNullable<PatchConfig['reference']>
@@ -43,7 +43,7 @@ export function referenceIn(
 export function referenceOnHost(
   value: Json,
   config: ReferenceConfig,
-  context: { namespace: string; tenant: { name: string; hostNamespace: string } },
+  context: { namespace: string; tenant: TenantPlace },
 ): Json {
   const found = referenceIn(value, config, context.namespace)
   if (found === undefined) return value
@@ -52,7 +52,9 @@ export function referenceOnHost(
   const translated = cloneJson(value)
   setAt(translated, found.nameAt, name)
   const namespaceAt = placeIn(value, config.namespacePath)
-  if (namespaceAt !== undefined) setAt(translated, namespaceAt, context.tenant.hostNamespace)
+  if (namespaceAt !== undefined) {
+    setAt(translated, namespaceAt, hostNamespaceFor(found.ref.namespace, context.tenant))
+  }
   return translated
 }
 

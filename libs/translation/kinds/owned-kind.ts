@@ -19,6 +19,7 @@ import { contentOf, contentPatch, contentTags, differsForGood } from '../owned-f
 import { patchHost, patchVirtual } from '../patches.ts'
 import type { Stamps } from '../stamps.ts'
 import { type Merge, plainTag, tagsOf, threeWay } from '../three-way.ts'
+import type { TenantContext } from '../view.ts'
 
 /** What the host copy of an object holds besides metadata and status, or why there cannot be one. */
 export type Content =
@@ -28,16 +29,16 @@ export type Content =
 export type OwnedKindOptions = Partial<
   Pick<
     Kind,
-    'references' | 'reads' | 'requiredReferences' | 'excluded' | 'refersTo' | 'followsReferences' | 'isDerived'
+    'references' | 'reads' | 'requiredReferences' | 'excluded' | 'refersTo' | 'followsReferences' | 'isDerived' | 'endsWithOriginal'
   >
 > & {
   resource: ResourceInfo
   version: number
   isEnabled(config: TenantConfig): boolean
   /** The copy's content, with `extra` metadata for the keys that the kind owns. @default what the tenant's object holds */
-  content?(input: TranslateInput): Content
+  content?(input: TranslateInput & Partial<Pick<PairInput, 'host'>>): Content
   /** Labels and annotations whose value on the host `content` gives. @default none */
-  ownsKey?: OwnsKey
+  ownsKey?(key: string, tenant: TenantContext): boolean
   /** Fields that the API lets nobody change, as `addressType`: the copy is deleted and made again. */
   immutable?: readonly string[]
   /** Fields of the object that are the host's own on the copy. @default none */
@@ -73,6 +74,7 @@ export function ownedKind(options: OwnedKindOptions): Kind {
     ...(refersTo === undefined ? {} : { refersTo }),
     ...(followsReferences === undefined ? {} : { followsReferences }),
     ...(options.isDerived === undefined ? {} : { isDerived: (input) => options.isDerived?.(input) ?? false }),
+    ...(options.endsWithOriginal === undefined ? {} : { endsWithOriginal: options.endsWithOriginal }),
     references: (pair) => options.references?.(pair) ?? [],
     requiredReferences: (virtual, tenant) => options.requiredReferences?.(virtual, tenant) ?? [],
     excluded: (virtual, related) => options.excluded?.(virtual, related) ?? false,
@@ -85,7 +87,7 @@ export function ownedKind(options: OwnedKindOptions): Kind {
   }
 }
 
-function translated(input: TranslateInput, options: OwnedKindOptions): Content {
+function translated(input: TranslateInput & Partial<Pick<PairInput, 'host'>>, options: OwnedKindOptions): Content {
   if (options.content !== undefined) return options.content(input)
   return { kind: 'content', fields: cloneJson(contentOf(input.virtual)) }
 }
@@ -96,7 +98,7 @@ function toHost(input: TranslateInput, options: OwnedKindOptions): ToHost {
   const content = translated(input, options)
   if (content.kind === 'reject') return content
   const { fields, extra } = content
-  const given = { tenant, ...(extra === undefined ? {} : { extra }), ...ownsOf(options) }
+  const given = { tenant, ...(extra === undefined ? {} : { extra }), ...ownsOf(options, tenant) }
   const twoWay = twoWayFields(virtual, options)
   const spec = options.twoWay === undefined ? fields.spec : { ...asObject(fields.spec), ...twoWay }
   return {
@@ -109,7 +111,7 @@ function toHost(input: TranslateInput, options: OwnedKindOptions): ToHost {
       metadata: hostMetadata(refOf(virtual, resourceToken(resource)), virtual, given),
     },
     base: {
-      ...metadataBase(virtual, options.ownsKey),
+      ...metadataBase(virtual, ownsOf(options, tenant).owns),
       content: contentTags(withoutTwoWay(fields, options)),
       twoWay: tagsOf(twoWay),
     },
@@ -148,7 +150,7 @@ function contentWrites(
   const { virtual, host, base, tenant } = input
   const { fields, extra } = content
   const ref = refOf(virtual, resourceToken(options.resource))
-  const given = { ref, tenant, ...(extra === undefined ? {} : { extra }), ...ownsOf(options) }
+  const given = { ref, tenant, ...(extra === undefined ? {} : { extra }), ...ownsOf(options, tenant) }
   const metadata: MetadataChanges = compareMetadata({ virtual, host, base }, given)
   const merge: Merge = threeWay(asObject(base?.twoWay), {
     virtual: twoWayFields(virtual, options),
@@ -187,8 +189,8 @@ function remove({ host, seq }: PairInput, rule: 'update' | 'rejected'): PairWrit
   return { side: 'host', rule, write: { op: 'delete', uid: host.metadata.uid ?? '', proof } }
 }
 
-function ownsOf({ ownsKey }: OwnedKindOptions): { owns?: OwnsKey } {
-  return ownsKey === undefined ? {} : { owns: ownsKey }
+function ownsOf(options: OwnedKindOptions, tenant: TenantContext): { owns?: OwnsKey } {
+  return options.ownsKey === undefined ? {} : { owns: (key) => options.ownsKey?.(key, tenant) ?? false }
 }
 
 function twoWayFields(object: KubeObject, { twoWay = [] }: OwnedKindOptions): Record<string, string> {

@@ -3,7 +3,7 @@ import { cloneJson } from '#libs/kernel'
 import type { JsonObject, KubeObject, ObjectRef, Side } from '#libs/kube-model'
 import { asObject } from '../json.ts'
 import type { Decision } from '../decision.ts'
-import { hostName } from '../names.ts'
+import { hostRefOf } from '../names.ts'
 import { decideFor, decideRank, isDecided, isMirrored, referencesOf } from '../registry.ts'
 import { stampedUid } from '../stamps.ts'
 import type { Presence, Related, TenantContext, View } from '../view.ts'
@@ -69,7 +69,7 @@ export class Simulation {
   /** The key of a virtual object's copy on the host, or of the host object that it mirrors. */
   hostRef(ref: ObjectRef): ObjectRef {
     if (isMirrored(ref.resource)) return ref
-    return { resource: ref.resource, namespace: this.tenant.hostNamespace, name: hostName(ref, this.tenant.name) }
+    return hostRefOf(ref, this.tenant)
   }
 
   view(key: ObjectRef): View {

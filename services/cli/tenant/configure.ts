@@ -1,5 +1,6 @@
 import { ConfigError, jsonEqual } from '#libs/kernel'
 import { readTenantConfig } from '../config/read-config.ts'
+import { checkPlacement } from '../up/register.ts'
 import { type CommandOptions, withRunning } from './running.ts'
 
 /**
@@ -14,6 +15,7 @@ export async function configureTenant(options: CommandOptions & { name: string; 
     const entry = await registry.get(name)
     if (entry === undefined)
       throw new ConfigError([`no tenant "${name}": "causeway tenant list" shows those there are`])
+    checkPlacement(entry, config)
     const changed = !jsonEqual(entry.config ?? {}, config)
     if (changed) await registry.put({ ...entry, config })
     if (json) terminal.print(JSON.stringify({ name, changed }))

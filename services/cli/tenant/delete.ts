@@ -3,10 +3,20 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { STREAMS, partitionOf, tenantFilter } from '#libs/events'
 import { ConfigError, CausewayError, systemClock } from '#libs/kernel'
 import { type KubeClient, isNotFound } from '#libs/kube'
-import { RESOURCES, type ResourceInfo } from '#libs/kube-model'
+import { type KubeObject, RESOURCES, type ResourceInfo } from '#libs/kube-model'
 import type { TenantEntry } from '#libs/runtime'
 import { customResources, defaultTenantConfig, parseTenantConfig } from '#libs/sync-config'
-import { DECIDE_ORDER, LABELS, customResourceInfo, isMirrored } from '#libs/translation'
+import {
+  DECIDE_ORDER,
+  LABELS,
+  type TenantContext,
+  customResourceInfo,
+  hasOwnNamespaces,
+  hostNamespaceFor,
+  isCopyOf,
+  isMirrored,
+  virtualRefOf,
+} from '#libs/translation'
 import { MANAGED_LABEL, TENANT_ANNOTATION } from '../up/register.ts'
 import { openHealth } from './health.ts'
 import { type CommandOptions, type Running, changeCluster, withRunning } from './running.ts'
@@ -15,8 +25,8 @@ const GONE_TIMEOUT_MS = 120_000
 const POLL_MS = 200
 
 /**
- * Removes a tenant: it is no longer followed, its copies on the host are deleted (and its host namespace, if we made
- * it), its records leave the log, and an embedded cluster goes with all it holds. A cluster of the user's own is left as
+ * Removes a tenant: it is no longer followed, its copies on the host are deleted (and its host namespaces, if we made
+ * them), its records leave the log, and an embedded cluster goes with all it holds. A cluster of the user's own is left as
  * it is.
  * @throws ConfigError when there is no such tenant or nobody confirms
  */
@@ -51,11 +61,18 @@ async function confirm(tenant: TenantEntry, embedded: boolean, isTty: boolean): 
 
 /** Deletes the tenant's copies by their uid, and waits until they are gone. */
 async function deleteCopies(host: KubeClient, tenant: TenantEntry, signal: AbortSignal): Promise<void> {
-  const namespace = tenant.hostNamespace
   const labelSelector = `${LABELS.tenant}=${tenant.name}`
   const config = parseTenantConfig(tenant.config).config ?? defaultTenantConfig()
+  const place = { name: tenant.name, hostNamespace: tenant.hostNamespace, config }
+  const isSpread = hasOwnNamespaces(place)
+  const scope = isSpread ? {} : { namespace: tenant.hostNamespace }
+  // Others may have set our label on what is elsewhere.
+  const isInside = ({ metadata }: KubeObject): boolean =>
+    !isSpread ||
+    (metadata.namespace ?? '') === '' ||
+    metadata.namespace === hostNamespaceFor(metadata.labels?.[LABELS.namespace] ?? '', place)
   const resources: ResourceInfo[] = [
-    ...DECIDE_ORDER.filter((token) => !isMirrored(token)).map((token) => RESOURCES[token as keyof typeof RESOURCES]),
+    ...DECIDE_ORDER.filter((token) => token !== 'namespaces' && !isMirrored(token)).map((token) => RESOURCES[token as keyof typeof RESOURCES]),
     ...customResources(config).toHost.map(({ resource, ...how }) => customResourceInfo(resource, how)),
   ]
   const deadline = systemClock.now() + GONE_TIMEOUT_MS
@@ -64,8 +81,9 @@ async function deleteCopies(host: KubeClient, tenant: TenantEntry, signal: Abort
       resources.map(async (resource) => ({
         resource,
         // A kind that the host does not serve has no copies there.
-        items:
-          (await host.listPage(resource, { namespace, labelSelector, limit: 0 }).catch(ignoreNotFound))?.items ?? [],
+        items: (
+          (await host.listPage(resource, { ...scope, labelSelector, limit: 0 }).catch(ignoreNotFound))?.items ?? []
+        ).filter(isInside),
       })),
     )
     const left = copies.flatMap(({ resource, items }) => items.map((item) => ({ resource, item })))
@@ -79,16 +97,33 @@ async function deleteCopies(host: KubeClient, tenant: TenantEntry, signal: Abort
     for (const { resource, item } of left) {
       if (item.metadata.deletionTimestamp !== undefined) continue
       await host
-        .delete(resource, { namespace, name: item.metadata.name ?? '' }, { uid: item.metadata.uid ?? '' })
+        .delete(resource, placeOf(item), { uid: item.metadata.uid ?? '' })
         .catch(ignoreNotFound)
     }
     await sleep(POLL_MS, undefined, { signal })
   }
+  if (isSpread) await deleteNamespaces(host, { ...place, labelSelector })
+  const namespace = tenant.hostNamespace
   const found = await host.get(RESOURCES.namespaces, { name: namespace }).catch(ignoreNotFound)
   const { labels, annotations } = found?.metadata ?? {}
   if (found === undefined || labels?.[MANAGED_LABEL] !== 'true' || annotations?.[TENANT_ANNOTATION] !== tenant.name)
     return
   await host.delete(RESOURCES.namespaces, { name: namespace }, { uid: found.metadata.uid ?? '' }).catch(ignoreNotFound)
+}
+
+function placeOf({ metadata }: KubeObject): { namespace?: string; name: string } {
+  const { namespace, name = '' } = metadata
+  return { name, ...(namespace === undefined ? {} : { namespace }) }
+}
+
+/** Deletes the host namespaces that stand for the tenant's. What others have put there goes with them. */
+async function deleteNamespaces(host: KubeClient, tenant: TenantContext & { labelSelector: string }): Promise<void> {
+  const { items } = await host.listPage(RESOURCES.namespaces, { labelSelector: tenant.labelSelector, limit: 0 })
+  for (const item of items) {
+    const owner = virtualRefOf(item)
+    if (owner === undefined || !isCopyOf(item, tenant, owner.ref)) continue
+    await host.delete(RESOURCES.namespaces, placeOf(item), { uid: item.metadata.uid ?? '' }).catch(ignoreNotFound)
+  }
 }
 
 function ignoreNotFound(error: unknown): undefined {

@@ -4,6 +4,7 @@ import type { Bus } from '#libs/bus'
 import { type KubeClient, isAlreadyExists, isNotFound } from '#libs/kube'
 import { RESOURCES } from '#libs/kube-model'
 import { ConfigError } from '#libs/kernel'
+import { parseTenantConfig, placementProblem } from '#libs/sync-config'
 import { type TenantEntry, openTenantRegistry } from '#libs/runtime'
 import type { DataFolder } from './data-folder.ts'
 import { requireOwnClusters } from './own-cluster.ts'
@@ -57,6 +58,10 @@ export async function registerAll(options: {
     placed(tenant, known.get(tenant.name)),
   )
   const others = [...known.values()].filter(({ name }) => !wanted.some((tenant) => tenant.name === name))
+  for (const { name, config } of wanted) {
+    const before = known.get(name)
+    if (before !== undefined && config !== undefined) checkPlacement(before, config)
+  }
   const problems = sharedNamespaces([...others, ...wanted])
   if (problems.length > 0) throw new ConfigError(problems)
   if (wanted.some(({ kubeconfig }) => kubeconfig !== undefined)) {
@@ -80,6 +85,16 @@ export async function registerAll(options: {
     })
   }
   return registry.list()
+}
+
+/**
+ * The copies of a tenant that is registered already stay in the namespaces that they are in.
+ * @throws ConfigError when the configuration puts them elsewhere
+ */
+export function checkPlacement(before: TenantEntry, config: Record<string, unknown>): void {
+  const [was, is] = [before.config ?? {}, config].map((each) => parseTenantConfig(each).config)
+  const problem = was === undefined || is === undefined ? undefined : placementProblem(was, is)
+  if (problem !== undefined) throw new ConfigError([`tenant "${before.name}": ${problem}`])
 }
 
 /**

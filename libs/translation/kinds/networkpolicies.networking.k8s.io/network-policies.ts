@@ -3,8 +3,9 @@ import { type JsonObject, RESOURCES } from '#libs/kube-model'
 import { isEnabled } from '#libs/sync-config'
 import { asObject, objectsIn } from '../../json.ts'
 import type { TranslateInput } from '../../kind.ts'
+import { hasOwnNamespaces } from '../../names.ts'
 import { contentOf } from '../../owned-fields.ts'
-import { hostLabelSelector } from '../../selectors.ts'
+import { hostLabelSelector, hostNamespaceSelector } from '../../selectors.ts'
 import type { TenantContext } from '../../view.ts'
 import { type Content, ownedKind } from '../owned-kind.ts'
 
@@ -61,7 +62,7 @@ function hostPeer(peer: JsonObject, scope: Scope): JsonObject {
     ...rest,
     podSelector: hostLabelSelector(pods, { kind: 'selected', selector: namespaces }, tenant),
     // Where each namespace has one of its own on the host, pods of other namespaces are not in the policy's.
-    ...(isEnabled(tenant.config, 'toHost', 'namespaces') ? { namespaceSelector: {} } : {}),
+    ...(hasOwnNamespaces(tenant) ? { namespaceSelector: hostNamespaceSelector(tenant) } : {}),
   }
 }
 

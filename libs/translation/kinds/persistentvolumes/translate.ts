@@ -3,7 +3,7 @@ import type { JsonObject, KubeObject, ObjectRef } from '#libs/kube-model'
 import { storageClassOnHost } from '../../classes.ts'
 import { asName, asObject, textOf } from '../../json.ts'
 import type { TranslateInput } from '../../kind.ts'
-import { hostName } from '../../names.ts'
+import { hostName, hostNamespaceFor } from '../../names.ts'
 import { contentOf } from '../../owned-fields.ts'
 import type { Content } from '../owned-kind.ts'
 
@@ -33,7 +33,7 @@ export function volumeToHost(input: TranslateInput): Content {
       return { kind: 'reject', reason: 'Unsupported', message }
     }
     holder[site.name] = hostName(ref, tenant.name)
-    holder[site.namespace] = tenant.hostNamespace
+    holder[site.namespace] = hostNamespaceFor(ref.namespace, tenant)
   }
   const claim = asObject(spec.claimRef)
   if (claim !== undefined) {
@@ -42,7 +42,7 @@ export function volumeToHost(input: TranslateInput): Content {
     spec.claimRef = {
       apiVersion: 'v1',
       kind: 'PersistentVolumeClaim',
-      namespace: tenant.hostNamespace,
+      namespace: hostNamespaceFor(ref.namespace, tenant),
       name: hostName(ref, tenant.name),
     }
   }

@@ -8,6 +8,7 @@ import { contentOf } from '../../owned-fields.ts'
 import { hostLabelSelector } from '../../selectors.ts'
 import { virtualRefOf } from '../../stamps.ts'
 import { type Content, ownedKind } from '../owned-kind.ts'
+import { hostNamespaceFor } from '../../names.ts'
 
 /** PodDisruptionBudgets cross, for the tenant's pods of their namespace alone; how many may be disrupted comes back. */
 export const podDisruptionBudgets = ownedKind({
@@ -48,9 +49,10 @@ function statusBack(input: PairInput): JsonObject | undefined {
 }
 
 /** Keyed by pod: by its name in the tenant. Pods that the tenant does not have are left out. */
-function disruptedPods(pods: unknown, { tenant, related }: PairInput): JsonObject | undefined {
+function disruptedPods(pods: unknown, { virtual, tenant, related }: PairInput): JsonObject | undefined {
   const entries = Object.entries(asObject(pods) ?? {}).flatMap(([name, since]) => {
-    const ref: ObjectRef = { resource: 'pods', namespace: tenant.hostNamespace, name }
+    const namespace = hostNamespaceFor(virtual.metadata.namespace ?? '', tenant)
+    const ref: ObjectRef = { resource: 'pods', namespace, name }
     const copy = related.host(ref)
     const original = copy === undefined ? undefined : asName(virtualRefOf(copy)?.ref.name)
     return original === undefined ? [] : [[original, since]]

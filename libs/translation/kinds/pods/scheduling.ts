@@ -2,7 +2,8 @@ import { jsonEqual } from '#libs/kernel'
 import type { Json, JsonObject, KubeObject } from '#libs/kube-model'
 import { asObject, objectsIn, stringMap, textOf } from '../../json.ts'
 import { hostLabelKey } from '../../metadata.ts'
-import { type NamespaceScope, hostLabelSelector } from '../../selectors.ts'
+import { hasOwnNamespaces } from '../../names.ts'
+import { type NamespaceScope, hostLabelSelector, hostNamespaceSelector } from '../../selectors.ts'
 import type { TenantContext } from '../../view.ts'
 
 /** What of scheduling constraints cannot be said on the host, as a sentence, or nothing. */
@@ -53,6 +54,10 @@ function confineTerm(term: JsonObject, context: Context): JsonObject[] {
   return scopesOf(term, context).map((scope) => ({
     ...renameLookedUp(rest, context),
     labelSelector: hostLabelSelector(selector, scope, context.tenant),
+    // The pods of other namespaces are in others on the host as well. Whose and of which they are, their labels say.
+    ...(scope.kind !== 'one' && hasOwnNamespaces(context.tenant)
+      ? { namespaceSelector: hostNamespaceSelector(context.tenant) }
+      : {}),
   }))
 }
 

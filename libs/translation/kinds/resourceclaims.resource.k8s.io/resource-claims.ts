@@ -3,6 +3,7 @@ import { type JsonObject, RESOURCES } from '#libs/kube-model'
 import { isEnabled } from '#libs/sync-config'
 import { asObject, objectsIn, presentFields, textOf } from '../../json.ts'
 import type { PairInput } from '../../kind.ts'
+import { hostNamespaceFor } from '../../names.ts'
 import { contentOf } from '../../owned-fields.ts'
 import { virtualRefOf } from '../../stamps.ts'
 import { ownedKind } from '../owned-kind.ts'
@@ -30,12 +31,12 @@ export const resourceClaims = ownedKind({
 })
 
 /** Whom the host has reserved it for is told by the tenant's pods; others are nobody that it knows. */
-function statusBack({ host, tenant, related }: PairInput): JsonObject | undefined {
+function statusBack({ virtual, host, tenant, related }: PairInput): JsonObject | undefined {
   const status = asObject(host.status)
   if (status === undefined) return undefined
   const { reservedFor, ...rest } = cloneJson(status)
   const consumers = objectsIn(reservedFor).flatMap((consumer) => {
-    const ref = { resource: 'pods', namespace: tenant.hostNamespace, name: textOf(consumer.name) }
+    const ref = { resource: 'pods', namespace: hostNamespaceFor(virtual.metadata.namespace ?? '', tenant), name: textOf(consumer.name) }
     const copy = consumer.resource === 'pods' ? related.host(ref) : undefined
     const owner = copy === undefined ? undefined : virtualRefOf(copy)
     const pod = owner?.tenant === tenant.name ? related.virtual(owner.ref) : undefined

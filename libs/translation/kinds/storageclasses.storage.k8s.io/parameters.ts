@@ -1,6 +1,6 @@
 import type { KubeObject, ObjectRef } from '#libs/kube-model'
 import { stringMap } from '../../json.ts'
-import { hostName } from '../../names.ts'
+import { hostName, hostNamespaceFor } from '../../names.ts'
 import type { TenantContext } from '../../view.ts'
 
 /** The Secrets that drivers read by convention: name and namespace, for each of their calls. */
@@ -27,7 +27,7 @@ export function translateParameters(
         return { problem: `parameters["${key}"] must name one Secret, with its namespace in "${pair}-namespace"` }
       }
       translated[key] = hostName({ namespace, name }, tenant.name)
-      translated[`${pair}-namespace`] = tenant.hostNamespace
+      translated[`${pair}-namespace`] = hostNamespaceFor(namespace, tenant)
     } else if (SECRET_NAMESPACE.test(key) && !isOfPair(key, parameters)) {
       return { problem: `parameters["${key}"] reaches Secrets outside of this cluster` }
     }

@@ -2,7 +2,7 @@ import { cloneJson } from '#libs/kernel'
 import { RESOURCES } from '#libs/kube-model'
 import { isEnabled } from '#libs/sync-config'
 import { asObject, textOf } from '../../json.ts'
-import { hostName } from '../../names.ts'
+import { hostName, hostNamespaceFor } from '../../names.ts'
 import { contentOf } from '../../owned-fields.ts'
 import { ownedKind } from '../owned-kind.ts'
 
@@ -24,7 +24,7 @@ export const volumeSnapshotContents = ownedKind({
       spec.volumeSnapshotRef = {
         apiVersion: snapshot.apiVersion ?? 'snapshot.storage.k8s.io/v1',
         kind: 'VolumeSnapshot',
-        namespace: tenant.hostNamespace,
+        namespace: hostNamespaceFor(own.namespace, tenant),
         name: hostName(own, tenant.name),
       }
     }
