@@ -117,7 +117,7 @@ describe('folding a tenant’s object in', () => {
     expect(projection.view(TENANT, web, 0).virtual.gone).toEqual({ uid: 'v-web', seq: 1 })
   })
 
-  test('a namespace’s changed labels concern its pods, other changes nobody', () => {
+  test('a namespace’s changed labels concern its pods, other changes itself alone', () => {
     const namespace = (labels: Record<string, string>, uid = 'ns'): KubeObject => ({
       metadata: { name: 'default', labels, uid },
     })
@@ -128,10 +128,10 @@ describe('folding a tenant’s object in', () => {
       virtualKey(ref('pods', 'other', 'elsewhere')),
       withUid(podOf('other', { namespace: 'elsewhere' }), 'o'),
     )
-    expect(fold('ADDED', key, namespace({ a: '1' }))).toEqual(['pods/web'])
-    expect(fold('MODIFIED', key, namespace({ a: '1' }))).toEqual([])
-    expect(fold('MODIFIED', key, namespace({ a: '2' }))).toEqual(['pods/web'])
-    expect(fold('DELETED', key, namespace({ a: '2' }))).toEqual(['pods/web'])
+    expect(fold('ADDED', key, namespace({ a: '1' }))).toEqual(['namespaces/default', 'pods/web'])
+    expect(fold('MODIFIED', key, namespace({ a: '1' }))).toEqual(['namespaces/default'])
+    expect(fold('MODIFIED', key, namespace({ a: '2' }))).toEqual(['namespaces/default', 'pods/web'])
+    expect(fold('DELETED', key, namespace({ a: '2' }))).toEqual(['namespaces/default', 'pods/web'])
   })
 
   test.each([

@@ -44,3 +44,14 @@ test('a tenant that never had a valid configuration is not accepted', () => {
 test('says which key of an entry is wrong', () => {
   expect(accept({ ...ENTRY, uid: '' }).problems[0]).toMatch(/^uid: /)
 })
+
+test('a configuration that puts copies elsewhere leaves the one before in place', () => {
+  const spread = { sync: { toHost: { namespaces: { enabled: true } } } }
+  const before = accept(ENTRY).tenant
+  const { tenant, problems } = accept({ ...ENTRY, config: spread }, before)
+  expect(problems).toEqual([expect.stringContaining('config.sync.toHost.namespaces.enabled: says where on the host')])
+  expect(tenant?.config.sync.toHost.namespaces.enabled).toBe(false)
+  const anew = accept({ ...ENTRY, uid: 'two', config: spread }, before)
+  expect(anew.problems).toEqual([])
+  expect(anew.tenant?.config.sync.toHost.namespaces.enabled).toBe(true)
+})

@@ -61,7 +61,7 @@ describe('switches', () => {
   const keys = directions.flatMap((direction) =>
     childrenOf(tenantConfigSchema.shape.sync.unwrap().shape[direction])
       .map(([key]) => key)
-      // Custom resources have no switch of their own; namespaces are refused.
+      // Custom resources have no switch of their own; namespaces do not go with the Gateway API.
       .filter((key) => !['customResources', 'namespaces'].includes(key))
       .map((key) => [direction, key] as const),
   )
@@ -152,8 +152,12 @@ test.each([
     'sync.fromHost.customResources["a.b.c"]: crosses to the host as well, by sync.toHost.customResources: one side must own them',
   ],
   [
-    'sync: { toHost: { namespaces: { enabled: true } } }',
-    'sync.toHost.namespaces.enabled: is not supported: all namespaces of a tenant share its host namespace',
+    'sync: { toHost: { namespaces: { enabled: true }, gatewayApi: { grpcRoutes: { enabled: true } } } }',
+    'sync.toHost.namespaces.enabled: is not supported together with sync.toHost.gatewayApi: routes would not find their Gateways',
+  ],
+  [
+    'sync: { toHost: { namespaces: { mappings: { byName: { a: one, b: one } } } } }',
+    'sync.toHost.namespaces.mappings.byName.b: "one" stands for another namespace already',
   ],
   [
     'sync: { toHost: { customResources: { ingresses.networking.k8s.io: { enabled: true } } } }',

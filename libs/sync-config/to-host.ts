@@ -39,7 +39,10 @@ const pods = z
 
 const namespaces = z
   .strictObject({
-    enabled: enabled(false, 'Each of the tenant’s namespaces gets a host namespace of its own. Cannot be changed for a tenant that is there'),
+    enabled: enabled(
+      false,
+      'Each of the tenant’s namespaces gets a host namespace of its own. Cannot be changed for a tenant that is there',
+    ),
     mappings,
     mappingsOnly: z
       .boolean()

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { KubeObject, ObjectRef } from '#libs/kube-model'
 import { parseTenantConfig } from '#libs/sync-config'
 import type { Decision } from './decision.ts'
+import { hostRefOf } from './names.ts'
 import { decideFor, kindFor } from './registry.ts'
 import { replacementMark } from './replacement.ts'
 import { TENANT, deepFreeze, memoryRelated, objectOf, podOf } from './testing/index.ts'
@@ -371,3 +372,70 @@ function summary(decision: Decision): string {
   const grace = gracePeriodSeconds === undefined ? '' : ` grace ${String(gracePeriodSeconds)}`
   return `${target.side} delete ${rule} ${proof.kind}${seq}${grace}`
 }
+
+describe('where each namespace of the tenant has one of its own on the host', () => {
+  const contextOf = (namespaces: object): typeof TENANT => {
+    const { config } = parseTenantConfig({ sync: { toHost: { namespaces: { enabled: true, ...namespaces } } } })
+    if (config === undefined) throw new Error('the configuration is refused')
+    return { ...TENANT, config }
+  }
+  const decideIn = (tenant: typeof TENANT, key: ObjectRef, sides: { virtual: Presence; host: Presence }) =>
+    decideFor(deepFreeze({ tenant, key, ...sides, related: memoryRelated(), waitedMs: 0 }))
+  const ns: ObjectRef = { resource: 'namespaces', namespace: '', name: 'shop' }
+  const pod: ObjectRef = { resource: 'pods', namespace: 'shop', name: 'web' }
+  const namespace = (metadata: object = {}): KubeObject => ({
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name: 'shop', uid: UID, ...metadata },
+  })
+  const place = hostRefOf(ns, contextOf({})).name
+  const copy = (): KubeObject => {
+    const made = kindFor('namespaces')?.toHost({
+      virtual: namespace(),
+      tenant: contextOf({}),
+      related: memoryRelated(),
+    })
+    if (made?.kind !== 'object') throw new Error('there is no copy')
+    return { ...made.object, metadata: { ...made.object.metadata, uid: 'host-uid' } }
+  }
+
+  test('a pod needs the namespace that it is to be in', () => {
+    const virtual = { object: { ...podOf('web', { namespace: 'shop' }) }, seq: 10 }
+    const [decision] = decideIn(contextOf({}), pod, { virtual, host: { seq: 0 } })
+    expect(decision).toMatchObject({ kind: 'write', target: { namespace: place } })
+    expect(decision?.kind === 'write' && decision.needs).toContainEqual({ side: 'host', ...ns, name: place })
+  })
+
+  test('only what a mapping names crosses with mappingsOnly', () => {
+    const only = contextOf({ mappingsOnly: true, mappings: { byName: { 's*': 'team-*' } } })
+    const virtual = { object: podOf('web', { namespace: 'shop' }), seq: 10 }
+    expect(decideIn(only, pod, { virtual, host: { seq: 0 } })).toMatchObject([{ target: { namespace: 'team-hop' } }])
+    const elsewhere = { object: podOf('web', { namespace: 'other' }), seq: 10 }
+    expect(decideIn(only, { ...pod, namespace: 'other' }, { virtual: elsewhere, host: { seq: 0 } })).toEqual([])
+    const unnamed = { object: namespace({ name: 'other' }), seq: 10 }
+    expect(decideIn(only, { ...ns, name: 'other' }, { virtual: unnamed, host: { seq: 0 } })).toEqual([])
+  })
+
+  test('the host namespace stays while the tenant’s is on its way out, and goes with it', () => {
+    const host = { object: copy(), seq: 20 }
+    const going = { object: namespace({ deletionTimestamp: '2026-01-01T00:00:00Z' }), seq: 10 }
+    expect(decideIn(contextOf({}), ns, { virtual: going, host })).toEqual([])
+    const gone = { gone: { uid: UID, seq: 5 }, seq: 5 }
+    expect(decideIn(contextOf({}), ns, { virtual: gone, host })).toMatchObject([
+      { target: { side: 'host', name: place }, write: { op: 'delete', proof: { kind: 'tombstone', seq: 5 } } },
+    ])
+  })
+
+  test('a host namespace that is not ours is not touched', () => {
+    const foreign = { object: { ...copy(), metadata: { name: place, uid: 'host-uid' } }, seq: 20 }
+    const virtual = { object: namespace(), seq: 10 }
+    expect(decideIn(contextOf({}), ns, { virtual, host: foreign })).toMatchObject([
+      { kind: 'reject', reason: 'ForeignObject' },
+    ])
+    expect(decideIn(contextOf({}), ns, { virtual: { gone: { uid: UID, seq: 5 }, seq: 5 }, host: foreign })).toEqual([])
+  })
+
+  test('off, namespaces do not cross', () => {
+    expect(decideIn(TENANT, ns, { virtual: { object: namespace(), seq: 10 }, host: { seq: 0 } })).toEqual([])
+  })
+})

@@ -48,6 +48,15 @@ export type { HostKinds } from './reach.ts'
 export { replacementMark, replacementOn } from './replacement.ts'
 export type { Replacement } from './replacement.ts'
 
-export { ANNOTATIONS, LABELS, OWN_PREFIX, SWITCHES, TOKEN_SECRET_PREFIX, isCopyOf, stampedUid, virtualRefOf } from './stamps.ts'
+export {
+  ANNOTATIONS,
+  LABELS,
+  OWN_PREFIX,
+  SWITCHES,
+  TOKEN_SECRET_PREFIX,
+  isCopyOf,
+  stampedUid,
+  virtualRefOf,
+} from './stamps.ts'
 export { reasonsEndedBy, wakingState } from './wakes.ts'
 export type { Presence, Related, TenantContext, Tombstone, View } from './view.ts'

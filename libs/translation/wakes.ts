@@ -5,6 +5,7 @@ import { DEFINITIONS } from './custom-resources/resource.ts'
 
 /** What objects wait for that is not among their references, by resource. */
 const ENDS: Readonly<Record<string, readonly Reason[]>> = {
+  namespaces: ['NamespaceMissing', 'NamespaceTerminating', 'ForeignObject'],
   services: ['WaitingForDNS'],
   nodes: ['PolicyRejected'],
   'priorityclasses.scheduling.k8s.io': ['UnknownClass'],

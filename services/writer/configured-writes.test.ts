@@ -93,5 +93,7 @@ test.each<{ what: string; target: ObjectKey; write: (target: ObjectKey) => Write
 
 test('without a configuration no custom resource is written', () => {
   const target = host('widgets.example.com')
-  expect(refusal({ target, write: create(target), source: SOURCE }, { name: 'team-a', hostNamespace })?.reason).toBe('OutsideTenant')
+  expect(refusal({ target, write: create(target), source: SOURCE }, { name: 'team-a', hostNamespace })?.reason).toBe(
+    'OutsideTenant',
+  )
 })

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Write } from '#libs/events'
 import type { JsonObject, KubeObject, ObjectKey } from '#libs/kube-model'
 import { parseTenantConfig } from '#libs/sync-config'
+import type { TenantPlace } from '#libs/translation'
 import { refusal } from './guard.ts'
 import { HOST_NAMESPACE, TENANT, hostCopy, intentOf, writes } from './testing/intents.ts'
 
@@ -189,13 +190,17 @@ describe('where each namespace of the tenant has one of its own', () => {
     const write: Write = { op: 'create', body: { ...rest, metadata: { ...metadata, namespace } } }
     return refusal({ target: { ...hostTarget, namespace }, write, source }, place)?.reason
   }
-  const namespaceNamed = (name: string): string | undefined => {
+  const namespaceNamed = (name: string, within: TenantPlace = place): string | undefined => {
     const target: ObjectKey = { tenant: TENANT, side: 'host', resource: 'namespaces', namespace: '', name }
     const metadata = { name, labels: { 'causeway.dev/tenant': TENANT } }
     const write: Write = { op: 'create', body: { apiVersion: 'v1', kind: 'Namespace', metadata } }
     const of = { resource: 'namespaces', namespace: '', name: 'default' }
-    return refusal({ target, write, source: of }, place)?.reason
+    return refusal({ target, write, source: of }, within)?.reason
   }
+
+  test('of a tenant without, no namespace is ever made', () => {
+    expect(namespaceNamed(`causeway-default-x-${TENANT}`, tenant)).toBe('OutsideTenant')
+  })
 
   test.each([
     [`causeway-default-x-${TENANT}`, undefined],

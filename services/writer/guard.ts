@@ -5,6 +5,7 @@ import {
   LABELS,
   TOKEN_SECRET_PREFIX,
   type TenantPlace,
+  hasOwnNamespaces,
   hostNamespaceFor,
   hostRefOf,
   isCustomResource,
@@ -34,7 +35,8 @@ export function refusal(
   if (target.side === 'host' && (target.namespace !== expected || tenant.hostNamespace === '')) {
     return outside(`namespace "${target.namespace}" is not the host namespace of tenant ${target.tenant}`)
   }
-  if (target.side === 'host' && target.resource === 'namespaces' && target.name !== hostRefOf(source, tenant).name) {
+  const isNamespace = target.side === 'host' && target.resource === 'namespaces'
+  if (isNamespace && (!hasOwnNamespaces(tenant) || target.name !== hostRefOf(source, tenant).name)) {
     return outside(`namespace "${target.name}" does not stand for namespace "${source.name}" of ${target.tenant}`)
   }
   switch (write.op) {

@@ -100,7 +100,11 @@ async function copyOf({ intent, write, resource, options }: ReplaceCall, deps: E
   return isOurs ? live : undefined
 }
 
-async function mark({ intent, write, resource, options }: ReplaceCall, deps: ExecuteDeps, value: string | null): Promise<void> {
+async function mark(
+  { intent, write, resource, options }: ReplaceCall,
+  deps: ExecuteDeps,
+  value: string | null,
+): Promise<void> {
   const at = { namespace: hostNamespaceFor(intent.target.namespace, deps.route), name: write.copy.name }
   const body = { metadata: { annotations: { [ANNOTATIONS.replacement]: value } } }
   await deps.host.patch(resource, at, withPreconditions(body, { uid: write.copy.uid }), { ...options, type: 'merge' })

@@ -29,7 +29,14 @@ export type Content =
 export type OwnedKindOptions = Partial<
   Pick<
     Kind,
-    'references' | 'reads' | 'requiredReferences' | 'excluded' | 'refersTo' | 'followsReferences' | 'isDerived' | 'endsWithOriginal'
+    | 'references'
+    | 'reads'
+    | 'requiredReferences'
+    | 'excluded'
+    | 'refersTo'
+    | 'followsReferences'
+    | 'isDerived'
+    | 'endsWithOriginal'
   >
 > & {
   resource: ResourceInfo

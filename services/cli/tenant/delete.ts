@@ -72,7 +72,9 @@ async function deleteCopies(host: KubeClient, tenant: TenantEntry, signal: Abort
     (metadata.namespace ?? '') === '' ||
     metadata.namespace === hostNamespaceFor(metadata.labels?.[LABELS.namespace] ?? '', place)
   const resources: ResourceInfo[] = [
-    ...DECIDE_ORDER.filter((token) => token !== 'namespaces' && !isMirrored(token)).map((token) => RESOURCES[token as keyof typeof RESOURCES]),
+    ...DECIDE_ORDER.filter((token) => token !== 'namespaces' && !isMirrored(token)).map(
+      (token) => RESOURCES[token as keyof typeof RESOURCES],
+    ),
     ...customResources(config).toHost.map(({ resource, ...how }) => customResourceInfo(resource, how)),
   ]
   const deadline = systemClock.now() + GONE_TIMEOUT_MS
@@ -96,9 +98,7 @@ async function deleteCopies(host: KubeClient, tenant: TenantEntry, signal: Abort
     }
     for (const { resource, item } of left) {
       if (item.metadata.deletionTimestamp !== undefined) continue
-      await host
-        .delete(resource, placeOf(item), { uid: item.metadata.uid ?? '' })
-        .catch(ignoreNotFound)
+      await host.delete(resource, placeOf(item), { uid: item.metadata.uid ?? '' }).catch(ignoreNotFound)
     }
     await sleep(POLL_MS, undefined, { signal })
   }

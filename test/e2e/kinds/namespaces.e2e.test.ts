@@ -127,6 +127,7 @@ describe.skipIf(givenClusters() !== undefined)('a tenant whose namespaces have h
       ({ metadata }) => metadata.labels?.['causeway.dev/tenant'] === NAME,
       { timeoutMs: 60_000 },
     )
+    await host.until('pods', copyIn(taken, 'web'), () => true, { timeoutMs: 60_000 })
   })
 
   test('it stays so for the tenant’s life, after which nothing is left', async () => {

@@ -36,7 +36,11 @@ function statusBack({ virtual, host, tenant, related }: PairInput): JsonObject |
   if (status === undefined) return undefined
   const { reservedFor, ...rest } = cloneJson(status)
   const consumers = objectsIn(reservedFor).flatMap((consumer) => {
-    const ref = { resource: 'pods', namespace: hostNamespaceFor(virtual.metadata.namespace ?? '', tenant), name: textOf(consumer.name) }
+    const ref = {
+      resource: 'pods',
+      namespace: hostNamespaceFor(virtual.metadata.namespace ?? '', tenant),
+      name: textOf(consumer.name),
+    }
     const copy = consumer.resource === 'pods' ? related.host(ref) : undefined
     const owner = copy === undefined ? undefined : virtualRefOf(copy)
     const pod = owner?.tenant === tenant.name ? related.virtual(owner.ref) : undefined
