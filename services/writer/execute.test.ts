@@ -10,6 +10,7 @@ import {
   statusReply,
 } from '#libs/kube/testing'
 import type { KubeObject, ObjectKey } from '#libs/kube-model'
+import { parseTenantConfig } from '#libs/sync-config'
 import { createVault } from '#libs/vault'
 import { execute } from './execute.ts'
 import type { Attempt } from './result.ts'
@@ -112,6 +113,69 @@ describe('create', () => {
   ])('finds its name taken by $holder', async ({ object, expected }) => {
     expect(await run(writes.create(), { host: [exists, jsonReply(object)] })).toMatchObject(expected)
     expect(hostServer.requests.map((request) => request.method)).toEqual(['POST', 'GET'])
+  })
+
+  describe('where each namespace of the tenant has one of its own', () => {
+    const { config } = parseTenantConfig({ sync: { toHost: { namespaces: { enabled: true } } } })
+    const routeOf = () => ({ client: tenant, name: TENANT, hostNamespace: HOST_NAMESPACE, ...(config && { config }) })
+    const namespace = `causeway-default-x-${TENANT}`
+    const place = (metadata: Partial<KubeObject['metadata']> = {}): KubeObject => ({
+      metadata: {
+        name: namespace,
+        labels: { 'causeway.dev/tenant': TENANT },
+        annotations: {
+          'causeway.dev/name': 'default',
+          'causeway.dev/resource': 'namespaces',
+          'causeway.dev/host-name': `/${namespace}`,
+        },
+        ...metadata,
+      },
+    })
+    const stamped = place().metadata.annotations
+
+    test.each<{ is: string; reply: Reply; expected: object; calls: string[] }>([
+      { is: 'ours', reply: jsonReply(place()), expected: made, calls: ['GET', 'POST'] },
+      {
+        is: 'not there',
+        reply: statusReply(404, { reason: 'NotFound', message: 'gone', details: { name: namespace } }),
+        expected: { result: 'parked', reason: 'NamespaceMissing' },
+        calls: ['GET'],
+      },
+      {
+        is: 'somebody else’s',
+        reply: jsonReply(place({ labels: {}, annotations: {} })),
+        expected: { result: 'parked', reason: 'ForeignObject' },
+        calls: ['GET'],
+      },
+      {
+        is: 'another tenant’s',
+        reply: jsonReply(place({ labels: { 'causeway.dev/tenant': 'other' } })),
+        expected: { result: 'parked', reason: 'ForeignObject' },
+        calls: ['GET'],
+      },
+      {
+        is: 'that of another of its namespaces',
+        reply: jsonReply(place({ annotations: { ...stamped, 'causeway.dev/name': 'other' } })),
+        expected: { result: 'parked', reason: 'ForeignObject' },
+        calls: ['GET'],
+      },
+    ])('the host namespace is looked at: it is $is', async ({ reply, expected, calls }) => {
+      const intent = intentOf({ op: 'create', body: hostCopy({ namespace }) })
+      hostServer.script('other', reply, jsonReply(live(hostCopy({ namespace }))))
+      const attempt = await execute(
+        { ...intent, target: { ...intent.target, namespace } },
+        {
+          host,
+          route: routeOf(),
+          vault,
+          identity: async () => undefined,
+          signal: new AbortController().signal,
+          timeoutMs: 5_000,
+        },
+      )
+      expect(attempt).toMatchObject(expected)
+      expect(hostServer.requests.map(({ method }) => method)).toEqual(calls)
+    })
   })
 
   test('tries again when the name became free meanwhile', async () => {

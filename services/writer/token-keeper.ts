@@ -1,7 +1,7 @@
 import type { Clock } from '#libs/kernel'
 import { type KubeObject, RESOURCES } from '#libs/kube-model'
 import type { Logger } from '#libs/telemetry'
-import { LABELS, hasOwnNamespaces, stampedUid } from '#libs/translation'
+import { LABELS, hasOwnNamespaces, hostNamespaceFor, stampedUid } from '#libs/translation'
 import { isAbsent } from './classify.ts'
 import {
   type TokenSecret,
@@ -156,7 +156,10 @@ export class TokenKeeper {
     const host = this.#options.directory.host()
     const live = await orAbsent(host.get(RESOURCES.secrets, target, this.#call()))
     const of = live === undefined ? undefined : tokenSecretIn(live)
-    if (live === undefined || of?.tenant !== tenant) return undefined
+    const route = this.#options.directory.tenant(tenant)
+    if (live === undefined || of?.tenant !== tenant || route === undefined) return undefined
+    // Whoever may write Secrets elsewhere must not be given tokens of the tenant's.
+    if (hostNamespaceFor(of.pod.namespace, route) !== target.namespace) return undefined
     const copy = await this.#copyOf(of)
     if (copy === undefined && (await this.#isPodGone(of, client))) return await this.#remove(live)
     if (copy !== undefined && (live.metadata.ownerReferences?.length ?? 0) === 0) {
