@@ -1,16 +1,6 @@
 import type { JsonObject, KubeObject, ObjectKey, ObjectRef, Side } from '#libs/kube-model'
-import { parseSubject, subjectFor } from './subjects.ts'
-import {
-  ENVELOPE_VERSION,
-  EnvelopeError,
-  HEADERS,
-  type LogMessage,
-  type WireMessage,
-  encodePayload,
-  parsePayload,
-  requireHeader,
-  requireVersion,
-} from './wire.ts'
+import { type Logged, decodeRecord, encodeRecord } from './decision-record.ts'
+import type { LogMessage, WireMessage } from './wire.ts'
 
 /** How a patch body is to be read (Kubernetes API concepts, "Patch"). */
 export type PatchType = 'merge' | 'strategic' | 'json'
@@ -115,18 +105,11 @@ export type Intent = {
 export type Agreement = { base: JsonObject; seq: number }
 
 /** An intent as read from the log. */
-export type LoggedIntent = Intent & { seq: number; storedAt: number; partition: number }
+export type LoggedIntent = Intent & Logged
 
 /** Puts an intent in its envelope. */
 export function encodeIntent(intent: Intent, partition: number): WireMessage {
-  const { traceparent, target, ...rest } = intent
-  const headers: Record<string, string> = {
-    [HEADERS.msgId]: intent.id,
-    [HEADERS.version]: String(ENVELOPE_VERSION),
-    [HEADERS.type]: intent.write.op,
-  }
-  if (traceparent !== undefined) headers[HEADERS.traceparent] = traceparent
-  return { subject: subjectFor('intent', partition, target), headers, payload: encodePayload(rest) }
+  return encodeRecord('intent', intent, { partition, msgId: intent.id, header: intent.write.op })
 }
 
 /**
@@ -134,23 +117,5 @@ export function encodeIntent(intent: Intent, partition: number): WireMessage {
  * @throws EnvelopeError when it is not one of ours or of an unknown version
  */
 export function decodeIntent(message: LogMessage): LoggedIntent {
-  requireVersion(message)
-  const { key, partition, type } = parseSubject(message.subject)
-  if (type !== 'intent' || typeof partition !== 'number') {
-    throw new EnvelopeError(`message on ${message.subject} is no intent`)
-  }
-  const op = requireHeader(message, HEADERS.type)
-  const body = parsePayload(message) as Omit<Intent, 'target'>
-  if (typeof body !== 'object' || body === null || typeof body.write !== 'object' || body.write?.op !== op) {
-    throw new EnvelopeError(`message on ${message.subject} holds no "${op}" intent`)
-  }
-  const traceparent = message.headers[HEADERS.traceparent]
-  return {
-    ...body,
-    target: key,
-    seq: message.seq,
-    storedAt: message.storedAt,
-    partition,
-    ...(traceparent === undefined ? {} : { traceparent }),
-  }
+  return decodeRecord<Intent>('intent', message, ({ write }, op) => write?.op === op)
 }

@@ -1,17 +1,7 @@
 import type { JsonObject, ObjectKey, ObjectRef } from '#libs/kube-model'
 import type { Agreement, Write } from './intent.ts'
-import { parseSubject, subjectFor } from './subjects.ts'
-import {
-  ENVELOPE_VERSION,
-  EnvelopeError,
-  HEADERS,
-  type LogMessage,
-  type WireMessage,
-  encodePayload,
-  parsePayload,
-  requireHeader,
-  requireVersion,
-} from './wire.ts'
+import { type Logged, decodeRecord, encodeRecord } from './decision-record.ts'
+import type { LogMessage, WireMessage } from './wire.ts'
 
 /** What became of an intent. */
 export type OutcomeResult =
@@ -86,18 +76,12 @@ export type Outcome = {
   traceparent?: string
 }
 
-export type LoggedOutcome = Outcome & { seq: number; storedAt: number; partition: number }
+export type LoggedOutcome = Outcome & Logged
 
 /** Puts an outcome in its envelope. */
 export function encodeOutcome(outcome: Outcome, partition: number): WireMessage {
-  const { traceparent, target, ...rest } = outcome
-  const headers: Record<string, string> = {
-    [HEADERS.msgId]: `${outcome.intentId}/${outcome.result}`,
-    [HEADERS.version]: String(ENVELOPE_VERSION),
-    [HEADERS.type]: outcome.result,
-  }
-  if (traceparent !== undefined) headers[HEADERS.traceparent] = traceparent
-  return { subject: subjectFor('outcome', partition, target), headers, payload: encodePayload(rest) }
+  const { intentId, result } = outcome
+  return encodeRecord('outcome', outcome, { partition, msgId: `${intentId}/${result}`, header: result })
 }
 
 /**
@@ -105,23 +89,7 @@ export function encodeOutcome(outcome: Outcome, partition: number): WireMessage 
  * @throws EnvelopeError when it is not one of ours or of an unknown version
  */
 export function decodeOutcome(message: LogMessage): LoggedOutcome {
-  requireVersion(message)
-  const { key, partition, type } = parseSubject(message.subject)
-  if (type !== 'outcome' || typeof partition !== 'number') {
-    throw new EnvelopeError(`message on ${message.subject} is no outcome`)
-  }
-  const result = requireHeader(message, HEADERS.type)
-  const body = parsePayload(message) as Omit<Outcome, 'target'>
-  if (typeof body !== 'object' || body === null || body.result !== result || typeof body.intentId !== 'string') {
-    throw new EnvelopeError(`message on ${message.subject} holds no "${result}" outcome`)
-  }
-  const traceparent = message.headers[HEADERS.traceparent]
-  return {
-    ...body,
-    target: key,
-    seq: message.seq,
-    storedAt: message.storedAt,
-    partition,
-    ...(traceparent === undefined ? {} : { traceparent }),
-  }
+  const isOutcome = (body: Partial<Outcome>, result: string): boolean =>
+    body.result === result && typeof body.intentId === 'string'
+  return decodeRecord<Outcome>('outcome', message, isOutcome)
 }
