@@ -1,6 +1,6 @@
 import { relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { CausewayError, systemClock } from '#libs/kernel'
+import { CausewayError, errorMessage, systemClock } from '#libs/kernel'
 import { createKubeClient } from '#libs/kube'
 import { displayName } from '#libs/kube-model'
 import { lazyClusterConfig } from '#libs/runtime'
@@ -62,7 +62,10 @@ export async function up(options: UpOptions): Promise<number> {
     await untilEmpty(() => running.pipeline.notReady(), { signal, what: 'not ready' })
     if (!json) terminal.progress(`· ready after ${((systemClock.now() - startedAt) / 1_000).toFixed(1)} s`)
     const follow = followInto(rows, { bus: running.bus, tenants, fromSeq, signal: following.signal })
-    follow.catch(() => undefined)
+    // What is synced goes on without the table; that it shows nothing more must not pass for rest.
+    follow.catch((error: unknown) => {
+      if (!following.signal.aborted) terminal.progress(`· the table stands still: ${errorMessage(error)}`)
+    })
     const stopDrawing = terminal.isTty && !json ? drawEvery(terminal, rows) : () => undefined
     if (json) terminal.print(JSON.stringify(summary(running)))
     const samples = await applySamples(options, tenants)
