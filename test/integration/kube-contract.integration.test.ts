@@ -34,32 +34,38 @@ const TOPICS = [
   'watch',
 ]
 
+/** Recorded without controllers, which here may have acted on an object before its table is asked for. */
+const STILL = new Set(['table'])
+
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 const isHere = existsSync(REPLAYER)
 
 describe.skipIf(!isHere)('the recorded answers of a kube-apiserver (skipped where ../shared is not there)', () => {
   let directory: string
-  let server: Apiserver
-  let token: string
+  let busy: Apiserver
+  let still: Apiserver
 
   beforeAll(async () => {
     directory = mkdtempSync(join(tmpdir(), 'kube-contract-'))
-    server = await startApiserver({
-      dataDir: directory,
-      clusters: { host: {} },
-      rootCluster: 'host',
-      logger: silent,
-    })
-    const kubeconfig = parse(server.kubeconfig('host')) as { users: { user: { token: string } }[] }
-    token = kubeconfig.users[0]?.user.token ?? ''
+    const start = (name: string, controllers: boolean): Promise<Apiserver> =>
+      startApiserver({
+        dataDir: join(directory, name),
+        clusters: { host: { controllers } },
+        rootCluster: 'host',
+        logger: silent,
+      })
+    ;[busy, still] = await Promise.all([start('busy', true), start('still', false)])
   })
 
   afterAll(async () => {
-    await server.close()
+    await Promise.all([busy.close(), still.close()])
     rmSync(directory, { recursive: true, force: true })
   })
 
   it.each(TOPICS)('are given on %s', async (topic) => {
+    const server = STILL.has(topic) ? still : busy
+    const kubeconfig = parse(server.kubeconfig('host')) as { users: { user: { token: string } }[] }
+    const token = kubeconfig.users[0]?.user.token ?? ''
     const args = [REPLAYER, '--server', server.address.url, '--token', token, '--topic', topic]
     const options = ['--needs', 'kcm,compacted,nodefaultclass', '--skip-file', KNOWN_GAPS, '--max-diff', '3']
     const { code, output } = await run([...args, ...options])
