@@ -67,7 +67,26 @@ export function foldHost(projection: Projection, change: LoggedChange): Decision
       ...informed(projection, key.tenant, owner.ref),
     ]),
     ...wokenBy(projection, [key.tenant], states),
+    ...wokenByRoom(projection, key.tenant, states),
   ]
+}
+
+/** How much of what a quota holds back is tried when something of the tenant has made room. */
+const TRIED_FOR_ROOM = 10
+
+/** What waits for a quota, when a copy no longer counts: it is gone, or a pod that has ended. */
+function wokenByRoom(
+  projection: Projection,
+  tenant: string,
+  { before, after }: { before: KubeObject | undefined; after: KubeObject | undefined },
+): DecisionKey[] {
+  if (before === undefined || hasEnded(before) || !(after === undefined || hasEnded(after))) return []
+  return projection.pending.wake({ tenant, reason: 'QuotaExceeded', side: 'host', limit: TRIED_FOR_ROOM })
+}
+
+function hasEnded({ kind, status }: KubeObject): boolean {
+  const phase = kind === 'Pod' ? (status as { phase?: string } | undefined)?.phase : undefined
+  return phase === 'Succeeded' || phase === 'Failed'
 }
 
 function distinct(keys: DecisionKey[]): DecisionKey[] {
@@ -100,7 +119,12 @@ function wokenBy(
   if (before !== undefined && jsonEqual(wakingState(state.resource, before), wakingState(state.resource, after))) {
     return []
   }
-  return tenants.flatMap((tenant) => reasons.flatMap((reason) => projection.pending.parkedFor(tenant, reason)))
+  return tenants.flatMap((tenant) =>
+    reasons.flatMap((reason) => {
+      projection.pending.wake({ tenant, reason })
+      return projection.pending.parkedFor(tenant, reason)
+    }),
+  )
 }
 
 /** @param state the object, parsed once, and the uid of the original that a copy carries */

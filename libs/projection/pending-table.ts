@@ -1,4 +1,4 @@
-import type { ObjectRef } from '#libs/kube-model'
+import type { ObjectRef, Side } from '#libs/kube-model'
 import type { Database } from './database.ts'
 
 /** A tenant's virtual object: what decisions are made about. */
@@ -44,6 +44,15 @@ type Row = {
   due: number | null
 }
 
+/** Which parked writes are to be tried again at once. */
+export type Waking = {
+  tenant: string
+  reason: string
+  side?: Side
+  /** @default all */
+  limit?: number
+}
+
 type KeyRow = { tenant: string; resource: string; namespace: string; name: string }
 
 /** A tenant that is not bound is not decided about, so its keys must not hide those that are due after them. */
@@ -59,6 +68,8 @@ export class PendingTable {
   readonly #parked
   readonly #parkedFor
   readonly #parkedByReason
+  readonly #wake
+  readonly #waiting
 
   constructor(database: Database) {
     const key = 'tenant = ? AND resource = ? AND namespace = ? AND name = ?'
@@ -81,6 +92,15 @@ export class PendingTable {
     this.#parked = database.prepare<[], Row & KeyRow>("SELECT * FROM pending WHERE state = 'parked'")
     this.#parkedFor = database.prepare<[string, string], KeyRow>(
       'SELECT tenant, resource, namespace, name FROM pending WHERE tenant = ? AND reason = ?',
+    )
+    this.#wake = database.prepare<[string, string, string, number], KeyRow>(
+      `UPDATE pending SET due = 0 WHERE (tenant, resource, namespace, name, slot) IN (
+         SELECT tenant, resource, namespace, name, slot FROM pending
+         WHERE tenant = ? AND reason = ? AND state = 'parked' AND slot GLOB ? LIMIT ?)
+       RETURNING tenant, resource, namespace, name`,
+    )
+    this.#waiting = database.prepare<[string, number], { count: number }>(
+      'SELECT count(*) AS count FROM (SELECT 1 FROM pending WHERE tenant = ? AND reason IS NOT NULL LIMIT ?)',
     )
     this.#parkedByReason = database.prepare<[], { reason: string; count: number }>(
       "SELECT reason, count(*) AS count FROM pending WHERE state IN ('parked', 'waiting') GROUP BY reason",
@@ -118,10 +138,7 @@ export class PendingTable {
 
   /** Keys that are to be looked at again by `now`, at most `limit`. */
   due(now: number, limit: number): DecisionKey[] {
-    return this.#due.all(now, limit).map((row) => ({
-      tenant: row.tenant,
-      ref: { resource: row.resource, namespace: row.namespace, name: row.name },
-    }))
+    return this.#due.all(now, limit).map(keyOfRow)
   }
 
   /** When the next key is due, ms since the epoch. */
@@ -132,24 +149,35 @@ export class PendingTable {
   /** Everything that is parked. */
   parked(): (DecisionKey & Pending)[] {
     return this.#parked.all().map((row) => ({
-      tenant: row.tenant,
-      ref: { resource: row.resource, namespace: row.namespace, name: row.name },
+      ...keyOfRow(row),
       ...fromRow(row),
     }))
   }
 
   /** A tenant's keys that wait for this reason. */
   parkedFor(tenant: string, reason: string): DecisionKey[] {
-    return this.#parkedFor.all(tenant, reason).map((row) => ({
-      tenant: row.tenant,
-      ref: { resource: row.resource, namespace: row.namespace, name: row.name },
-    }))
+    return this.#parkedFor.all(tenant, reason).map(keyOfRow)
+  }
+
+  /** Makes parked writes due. @returns their keys, to be decided about again */
+  wake({ tenant, reason, side, limit = -1 }: Waking): DecisionKey[] {
+    // What is not decided yet, or rejected, has a slot of no side.
+    return this.#wake.all(tenant, reason, `${side ?? '*'}/*`, limit).map(keyOfRow)
+  }
+
+  /** How much of a tenant waits for whatever reason, counted up to `limit`. */
+  countWaiting(tenant: string, limit: number): number {
+    return this.#waiting.get(tenant, limit)?.count ?? 0
   }
 
   /** How many writes are parked, and creations wait for a moment, by reason. */
   parkedByReason(): { reason: string; count: number }[] {
     return this.#parkedByReason.all()
   }
+}
+
+function keyOfRow({ tenant, resource, namespace, name }: KeyRow): DecisionKey {
+  return { tenant, ref: { resource, namespace, name } }
 }
 
 function fromRow(row: Row): Pending {

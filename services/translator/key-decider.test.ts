@@ -171,6 +171,40 @@ test('a tenant is told of a first wait and then ever more rarely', () => {
   expect(told).toBe(5)
 })
 
+const refs = ['a', 'b', 'c'].map((name): ObjectRef => ({ ...web, name }))
+
+/** Three pods whose copies wait, and the intent of the first try again. */
+function parkAll(reason: 'QuotaExceeded' | 'ForeignObject'): Intent {
+  for (const ref of refs) {
+    fold(ref, podOf(ref.name, { metadata: { uid: ref.name } }))
+    const [intent] = decider.decide(keyOf(ref), cause)
+    if (intent !== undefined) decider.settle(outcomeOf(intent, { result: 'parked', reason }), cause)
+  }
+  const [first] = projection.pending.wake({ tenant: TENANT.name, reason, limit: 1 })
+  const [again] = first === undefined ? [] : decider.decide(first, cause)
+  if (again === undefined) throw new Error('nothing is tried again')
+  return again
+}
+
+test('a write that had waited and is done has those tried that wait for the same', () => {
+  const { keys } = decider.settle(outcomeOf(parkAll('QuotaExceeded'), { resourceVersion: '9' }), cause)
+  expect(keys).toEqual(refs.slice(1).map(keyOf))
+  expect(keys.map((key) => decider.decide(key, cause).length)).toEqual([1, 1])
+})
+
+test('a name that has become free says nothing of other names', () => {
+  expect(decider.settle(outcomeOf(parkAll('ForeignObject'), { resourceVersion: '9' }), cause).keys).toEqual([])
+})
+
+test('a copy that is gone has those tried that wait for room', () => {
+  fold(web, pod)
+  const { target } = decideOne(web)
+  projection.fold(log.change('ADDED', target, { ...pod, metadata: { ...pod.metadata, name: target.name } }))
+  parkAll('QuotaExceeded')
+  const { keys } = projection.fold(log.change('DELETED', target, { ...pod, metadata: { name: target.name, uid: 'h' } }))
+  expect(keys).toEqual(refs.slice(1).map(keyOf))
+})
+
 test('a rejection is announced once', () => {
   fold(web, pod)
   const { target } = decideOne(web)

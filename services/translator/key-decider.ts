@@ -17,10 +17,23 @@ import { announcementFor } from './announce.ts'
 import type { TranslatorMetrics } from './metrics.ts'
 import { type Cause, WAIT_SLOT, plan } from './plan.ts'
 import { SeenVersions } from './seen-versions.ts'
-import { settle } from './settle.ts'
+import { COUNTED_WAITING, settle } from './settle.ts'
 
 /** When an object that cannot be processed is tried again: a later version of this build may know better. */
 const POISON_RETRY_MS = 600_000
+
+/** Reasons that say nothing about any other object. */
+const OWN_CAUSES: ReadonlySet<string> = new Set<Reason>([
+  'ForeignObject',
+  'NameConflict',
+  'Invalid',
+  'StillPresent',
+  'PoisonMessage',
+  'OutsideTenant',
+])
+
+/** How much is tried at once when one write shows that a cause may have gone. Each that succeeds wakes as many. */
+const TRIED_TOGETHER = 20
 
 export type KeyDeciderOptions = {
   fence: number
@@ -101,11 +114,18 @@ export class KeyDecider {
     this.#agree(key, outcome)
     if (outcome.result === 'done' && outcome.op === 'delete') this.#noteUnwatched(outcome.target)
     const row = projection.pending.of(key).find((pending) => pending.intentId === outcome.intentId)
-    const next = settle(row, outcome, { now: clock.now(), random })
+    const waiting = (): number => projection.pending.countWaiting(key.tenant, COUNTED_WAITING)
+    const next = settle(row, outcome, { now: clock.now(), random, waiting })
     if (row === undefined || next === undefined) return nothing
     projection.pending.put(key, next)
-    const keys = this.#isEchoToCome(outcome) ? [] : [key]
+    const keys = [...(this.#isEchoToCome(outcome) ? [] : [key]), ...this.#wokenBy(row, outcome)]
     return { keys, announcements: this.#announceOutcome(key, { before: row, after: next }, { outcome, cause }) }
+  }
+
+  /** What waits for the same as a write that waited and is done now: most causes hold back more than one object. */
+  #wokenBy({ reason }: Pending, { result, target: { tenant, side } }: LoggedOutcome): DecisionKey[] {
+    if (result !== 'done' || reason === undefined || OWN_CAUSES.has(reason)) return []
+    return this.#options.projection.pending.wake({ tenant, reason, side, limit: TRIED_TOGETHER })
   }
 
   /** Notes that an object is gone of which no watch may tell, since its kind has been switched off. */

@@ -27,14 +27,14 @@ const outcome = (of: Partial<Outcome>): Outcome => ({
   stages: { observedAt: 0, loggedAt: 0, decidedAt: 0, intentAt: 0, startedAt: 0, finishedAt: 0 },
   ...of,
 })
-const at = (of: Partial<Outcome>, from: Partial<Pending> = {}, random = 0.5): Pending | undefined =>
-  settle({ ...row, ...from }, outcome(of), { now: NOW, random: () => random })
+const at = (of: Partial<Outcome>, from: Partial<Pending> = {}, random = 0.5, waiting = 1): Pending | undefined =>
+  settle({ ...row, ...from }, outcome(of), { now: NOW, random: () => random, waiting: () => waiting })
 
 test.each([
   ['of no row', undefined, {}],
   ['of an earlier intent', row, { intentId: 'i0' }],
 ])('an outcome %s settles nothing', (_title, pending, of) => {
-  expect(settle(pending, outcome(of), { now: NOW, random: () => 0 })).toBeUndefined()
+  expect(settle(pending, outcome(of), { now: NOW, random: () => 0, waiting: () => 1 })).toBeUndefined()
 })
 
 test('done waits for its echo, for a while, and remembers which', () => {
@@ -71,11 +71,16 @@ describe('parked', () => {
     expect(at(of, { attempt: 3, since: 77 })).toMatchObject({ since: NOW })
   })
 
-  test.each([0, 0.999])('is tried again after a time that grows and ends at a minute (random %d)', (random) => {
+  test.each([0, 0.999])('is tried again after a time that grows and ends within seconds (random %d)', (random) => {
     const delays = [0, 2, 5, 1_000].map((attempt) => (at(of, { attempt }, random)?.due ?? 0) - NOW)
     expect(delays).toEqual(delays.toSorted((a, b) => a - b))
     expect(delays[0]).toBeGreaterThanOrEqual(1_000)
-    expect(delays.at(-1)).toBeLessThanOrEqual(60_000)
+    expect(delays.at(-1)).toBeLessThanOrEqual(5_000)
+  })
+
+  test('is tried the more rarely the more of its tenant waits, in the end every minute', () => {
+    const delays = [1, 10, 50, 120, 5_000].map((waiting) => (at(of, { attempt: 9 }, 0.999, waiting)?.due ?? 0) - NOW)
+    expect(delays.map((ms) => Math.round(ms / 1_000))).toEqual([5, 5, 25, 60, 60])
   })
 
   test('with what an earlier state said is overwritten', () => {

@@ -1,5 +1,6 @@
 const FIRST_WAIT_MS = 1_000
-const LONGEST_WAIT_MS = 30_000
+/** Short, since nothing else tells that a server is back: it costs one call. */
+const LONGEST_WAIT_MS = 5_000
 
 /**
  * Whether an API server can be reached at all. Once a write has used up its time and the server answered nothing else
