@@ -1,6 +1,7 @@
-import type { KubeObject, ObjectKey, WatchEventType } from '#libs/kube-model'
+import type { KubeObject, ObjectKey, Side, WatchEventType } from '#libs/kube-model'
 import type { Partition } from './partition.ts'
 import { parseSubject, subjectFor } from './subjects.ts'
+import { NO_NAMESPACE } from './tokens.ts'
 import {
   ENVELOPE_VERSION,
   EnvelopeError,
@@ -18,6 +19,14 @@ export type ChangeType = WatchEventType | 'SYNCED'
 
 /** The name token of markers. No object can have it: Kubernetes names contain no `_`. */
 export const MARKER_NAME = '_synced'
+
+/**
+ * A filter that matches all markers of one side, whatever their resource and tenant.
+ * @param partition those of a partition's tenants only. @default those of all
+ */
+export function markersFilter(side: Side, partition?: number): string {
+  return `change.${partition ?? '*'}.*.${side}.*.${NO_NAMESPACE}.${MARKER_NAME}`
+}
 
 /** One observed state of an object on one side, or its deletion. */
 export type Change = {

@@ -1,4 +1,4 @@
-export { MARKER_NAME, changeMessageId, decodeChange, encodeChange } from './change.ts'
+export { MARKER_NAME, changeMessageId, decodeChange, encodeChange, markersFilter } from './change.ts'
 export type { Change, ChangeType, LoggedChange } from './change.ts'
 export { decodeIntent, encodeIntent, writeName } from './intent.ts'
 export type {
@@ -25,6 +25,7 @@ export {
   partitionFilter,
   partitionFilters,
   resourceFilter,
+  subjectFor,
   tenantFilter,
 } from './subjects.ts'
 export type { ParsedSubject, RecordType } from './subjects.ts'

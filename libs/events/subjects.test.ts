@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { MARKER_NAME, markersFilter } from './change.ts'
 import { fleetFilter, parseSubject, partitionFilters, resourceFilter, subjectFor, tenantFilter } from './subjects.ts'
 
 const key = { tenant: 'team-a', side: 'virtual', resource: 'pods', namespace: 'default', name: 'web' } as const
@@ -66,4 +67,15 @@ test('a filter for the fleet names a kind of a group in one token, as subjects d
   expect(subject.split('.').slice(4).join('.')).toBe(
     fleetFilter(ref.resource, '_._synced').slice('change.*.*.host.'.length),
   )
+})
+
+test('a filter for markers has the form of their subjects, with any resource and tenant in it', () => {
+  const marker = { tenant: 't', side: 'virtual', resource: 'a.b.c', namespace: '', name: MARKER_NAME } as const
+  const tokens = subjectFor('change', 3, marker).split('.')
+  for (const filter of [markersFilter('virtual'), markersFilter('virtual', 3)]) {
+    const wanted = filter.split('.')
+    expect(wanted).toHaveLength(tokens.length)
+    expect(wanted.every((token, at) => token === '*' || token === tokens[at])).toBe(true)
+  }
+  expect(markersFilter('virtual', 4)).not.toBe(markersFilter('virtual', 3))
 })

@@ -1,6 +1,6 @@
 import { fleetFilter } from '#libs/events'
 import { type ResourceInfo, resourceToken } from '#libs/kube-model'
-import { type HostKinds, kindsEndedOn, watchedHost } from '#libs/translation'
+import { type HostKinds, watchedHost } from '#libs/translation'
 import { WatchedCluster } from './cluster.ts'
 import { sharedName, watchHostKind, watchSharedKind } from './host-kind.ts'
 import { leftBehind } from './left-behind.ts'
@@ -69,9 +69,8 @@ async function copiesLeft(
   { wanted, owned }: { wanted: HostKinds; owned: Ownership },
 ): Promise<HostKinds> {
   const watched = new Set(wanted.copies.map(resourceToken))
-  const unwanted = kindsEndedOn('host').filter((kind) => !watched.has(resourceToken(kind)))
   const filterOf = (resource: string): string => fleetFilter(resource)
-  const left = await leftBehind(bus, { kinds: unwanted, filterOf, isOurs: () => true, signal: owned.signal })
+  const left = await leftBehind(bus, { side: 'host', watched, filterOf, isOurs: () => true, signal: owned.signal })
   const copies = directory.tenants().flatMap(({ name }) => left.get(name) ?? [])
   return { copies, shared: [], named: [], reports: [] }
 }

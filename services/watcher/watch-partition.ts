@@ -3,7 +3,7 @@ import { jsonEqual } from '#libs/kernel'
 import { type ResourceInfo, resourceToken } from '#libs/kube-model'
 import type { TenantEntry } from '#libs/runtime'
 import { defaultTenantConfig } from '#libs/sync-config'
-import { LABELS, kindsEndedOn, watchedVirtual } from '#libs/translation'
+import { LABELS, watchedVirtual } from '#libs/translation'
 import { leftBehind } from './left-behind.ts'
 import { untilAborted } from './until-aborted.ts'
 import { watchTenant } from './watch-tenant.ts'
@@ -15,7 +15,8 @@ type Running = { tenant: TenantEntry; kinds: readonly ResourceInfo[]; stop: Abor
 export async function watchPartition(parts: WatcherParts, partition: number, owned: Ownership): Promise<void> {
   const { directory, board } = parts
   const left = await leftBehind(parts.bus, {
-    kinds: kindsEndedOn('virtual'),
+    side: 'virtual',
+    partition,
     filterOf: (resource) => partitionFilter(partition, { side: 'virtual', resource }),
     isOurs: ({ metadata }, resource) =>
       resource === 'pods' || [LABELS.mirror, LABELS.virtualNode].some((label) => metadata.labels?.[label] === 'true'),

@@ -53,6 +53,9 @@ test.each<{ what: string; target: ObjectKey; write: (target: ObjectKey) => Write
   { what: 'one that is not configured', target: host('other.example.com'), write: create, isLet: false },
   { what: 'one that is switched off', target: host('off.example.com'), write: create, isLet: false },
   { what: 'the end of one that is switched off', target: host('off.example.com'), write: remove, isLet: true },
+  { what: 'the end of one that is named no more', target: host('gone.example.com'), write: remove, isLet: true },
+  { what: 'its end in another namespace', target: host('gone.example.com', 'other'), write: remove, isLet: false },
+  { what: 'its end without namespace', target: host('gone.example.com', ''), write: remove, isLet: false },
   { what: 'a host object that tenants see', target: host('gadgets.example.com'), write: patch, isLet: false },
   { what: 'what the tenant sees of it', target: virtual('gadgets.example.com'), write: create, isLet: true },
   { what: 'the end of what the tenant sees', target: virtual('gadgets.example.com'), write: remove, isLet: true },
@@ -96,4 +99,16 @@ test('without a configuration no custom resource is written', () => {
   expect(refusal({ target, write: create(target), source: SOURCE }, { name: 'team-a', hostNamespace })?.reason).toBe(
     'OutsideTenant',
   )
+})
+
+test('a copy without namespace goes also where its kind is named no more, since its original had none either', () => {
+  const target = host('gone.example.com', '')
+  const tenant = { name: 'team-a', hostNamespace, ...(config === undefined ? {} : { config }) }
+  const source = { resource: 'gone.example.com', namespace: '', name: 'one' }
+  const counterpart = { ...virtual('gone.example.com') }
+  const ends: Write[] = [remove(), { op: 'delete', uid: 'u', proof: { kind: 'confirm-absent', counterpart } }]
+  for (const write of ends) expect(refusal({ target, write, source }, tenant)).toBeUndefined()
+  for (const write of [create(target), patch()]) expect(refusal({ target, write, source }, tenant)).toBeDefined()
+  const inside = host('gone.example.com')
+  expect(refusal({ target: inside, write: remove(), source }, tenant)).toBeDefined()
 })

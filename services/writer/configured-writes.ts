@@ -1,5 +1,5 @@
 import { type Write, type WriteName, writeName } from '#libs/events'
-import type { ObjectKey } from '#libs/kube-model'
+import type { ObjectKey, ObjectRef } from '#libs/kube-model'
 import type { TenantConfig } from '#libs/sync-config'
 import { fromHostResource, isClusterScoped, isCustomResource, toHostResource } from '#libs/translation'
 
@@ -28,9 +28,17 @@ export function isNamed(resource: string, config: TenantConfig | undefined): boo
   return toHostResource(config, resource) !== undefined || fromHostResource(config, resource) !== undefined
 }
 
-/** Whether copies of this resource have no namespace on the host: for custom resources, where the configuration says so. */
-export function isCopyClusterScoped(resource: string, config: TenantConfig | undefined): boolean {
+/**
+ * Whether the copy that a write is for has no namespace on the host. Of custom resources the configuration says so; as it
+ * may name them no more, one that is to go is where its original is: without namespace, if that has none.
+ */
+export function isCopyClusterScoped(
+  { target, write, source }: { target: ObjectKey; write: Write; source: ObjectRef },
+  config: TenantConfig | undefined,
+): boolean {
+  const { resource } = target
   if (!isCustomResource(resource)) return isClusterScoped(resource)
+  if (write.op === 'delete' && target.side === 'host') return source.namespace === ''
   return config !== undefined && toHostResource(config, resource)?.namespaced === false
 }
 

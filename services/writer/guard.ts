@@ -31,7 +31,7 @@ export function refusal(
   if (target.resource === DEFINITIONS && !isNamed(target.name, tenant.config)) {
     return outside(`"${target.name}" is none of the custom resources that the configuration names`)
   }
-  const expected = isCopyClusterScoped(target.resource, tenant.config) ? '' : hostNamespaceFor(source.namespace, tenant)
+  const expected = isCopyClusterScoped(intent, tenant.config) ? '' : hostNamespaceFor(source.namespace, tenant)
   if (target.side === 'host' && (target.namespace !== expected || tenant.hostNamespace === '')) {
     return outside(`namespace "${target.namespace}" is not the host namespace of tenant ${target.tenant}`)
   }
@@ -51,7 +51,7 @@ export function refusal(
     case 'replace':
       return write.uid === '' || write.copy.uid === '' ? unguarded('replace') : refuseBody(target, write)
     case 'delete':
-      return write.uid === '' ? unguarded('delete') : refuseProof(target, { write, tenant })
+      return write.uid === '' ? unguarded('delete') : refuseProof({ target, write, source }, tenant)
   }
 }
 
@@ -112,10 +112,11 @@ function isIdentityPath(target: ObjectKey, path: unknown): boolean {
 }
 
 function refuseProof(
-  target: ObjectKey,
-  deletion: { write: Extract<Write, { op: 'delete' }>; tenant: TenantPlace },
+  deletion: Pick<LoggedIntent, 'target' | 'source'> & { write: Extract<Write, { op: 'delete' }> },
+  tenant: TenantPlace,
 ): Settled | undefined {
-  const { proof } = deletion.write
+  const { target, write } = deletion
+  const { proof } = write
   switch (proof?.kind) {
     case 'tombstone':
     case 'state':
@@ -126,9 +127,7 @@ function refuseProof(
       const isInside =
         counterpart.side === 'virtual' ||
         counterpart.namespace ===
-          (isCopyClusterScoped(target.resource, deletion.tenant.config)
-            ? ''
-            : hostNamespaceFor(target.namespace, deletion.tenant))
+          (isCopyClusterScoped(deletion, tenant.config) ? '' : hostNamespaceFor(target.namespace, tenant))
       return isOther && isInside ? undefined : outside('the proof names an object that is not the counterpart')
     }
     default:

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { KubeObject } from '#libs/kube-model'
 import { configure } from '../../harness/configure.ts'
@@ -143,6 +145,54 @@ test('copies go where a kind is named no more; the tenant’s objects and defini
   await host.untilGone(WIDGETS, tenant().copyOf(ref))
   expect(await cluster.find(WIDGETS, ref)).toBeDefined()
   expect(await cluster.find(DEFINITIONS, { name: GADGETS })).toBeDefined()
+})
+
+test('copies go on either side, cluster-scoped ones too, where a kind was named until everything went down', async () => {
+  const { host } = world
+  const [, second] = world.tenants
+  const { name, cluster } = second
+  const widget = { namespace: await second.namespace(), name: 'left' }
+  const tier = { name: unique('left') }
+  const shown = { namespace: target, name: 'left' }
+  const copyOfTier = { name: second.copyOf(tier).name }
+  const mappings = { byName: { [`${shared}/*`]: `${target}/*` } }
+  const named = {
+    sync: {
+      toHost: { customResources: { [WIDGETS]: { enabled: true }, [TIERS]: { enabled: true, scope: 'Cluster' } } },
+      fromHost: { customResources: { [GADGETS]: { enabled: true, scope: 'Namespaced', mappings } } },
+    },
+  }
+  await configure(world.up, name, named)
+  await cluster.until(DEFINITIONS, { name: WIDGETS }, isEstablished)
+  await cluster.until(DEFINITIONS, { name: TIERS }, isEstablished)
+  await cluster.create(objectOf('Widget', widget, { size: 1 }))
+  await cluster.create(objectOf('Tier', tier, { price: 1 }))
+  await host.create(objectOf('Gadget', { namespace: shared, name: 'left' }, { color: 'red' }))
+  const arrived = async (): Promise<void> => {
+    await host.until(WIDGETS, second.copyOf(widget), () => true, { timeoutMs: 60_000 })
+    await host.until(TIERS, copyOfTier, () => true, { timeoutMs: 60_000 })
+    await cluster.until(GADGETS, shown, () => true, { timeoutMs: 60_000 })
+  }
+  const left = async (): Promise<void> => {
+    await host.untilGone(WIDGETS, second.copyOf(widget))
+    await host.untilGone(TIERS, copyOfTier)
+    await cluster.untilGone(GADGETS, shown)
+    expect(await cluster.find(WIDGETS, widget)).toBeDefined()
+    expect(await cluster.find(TIERS, tier)).toBeDefined()
+    expect(await host.find(GADGETS, { namespace: shared, name: 'left' })).toBeDefined()
+  }
+  await arrived()
+  await configure(world.up, name, {})
+  await left()
+
+  await configure(world.up, name, named)
+  await arrived()
+  await world.up.stop()
+  const file = join(world.up.data, 'named-no-more.yaml')
+  const tenants = world.tenants.map((each) => ({ name: each.name, config: {} }))
+  writeFileSync(file, JSON.stringify({ tenants }))
+  world.up = await world.up.restart({ tenants: [], args: ['--config', file] })
+  await left()
 })
 
 function isEstablished({ status }: KubeObject): boolean {
