@@ -13,6 +13,7 @@ export default defineConfig({
             'services/**/*.test.ts',
             'test/*.test.ts',
             'test/bench/**/*.test.ts',
+            'test/faults/**/*.test.ts',
             'test/contract/**/*.contract.test.ts',
           ],
           testTimeout: 20_000,
