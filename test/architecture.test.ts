@@ -43,6 +43,21 @@ const LAYERS: Record<string, readonly string[]>[] = [
       'bus',
     ],
   },
+  // What people are told, by the command line and the console.
+  {
+    explain: [
+      'kernel',
+      'kube-model',
+      'events',
+      'sync-config',
+      'translation',
+      'vault',
+      'kube',
+      'bus',
+      'projection',
+      'runtime',
+    ],
+  },
 ]
 
 /** Packages that one place alone may use, so that they can be exchanged there. Types may be used anywhere. */

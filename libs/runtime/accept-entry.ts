@@ -1,5 +1,5 @@
 import { type TenantConfig, parseTenantConfig, placementProblem } from '#libs/sync-config'
-import { checkPatch } from '#libs/translation'
+import { type TenantContext, checkPatch } from '#libs/translation'
 import { type TenantEntry, tenantEntrySchema } from './tenant-entry.ts'
 
 /** A tenant as registered, with its configuration resolved. */
@@ -35,6 +35,22 @@ export function acceptEntry(
     tenant: { entry: last === undefined ? rest : { ...rest, config: last }, config: before.config },
     problems: messages,
   }
+}
+
+/** What translation must know of an accepted tenant. */
+export function contextOf({ entry, config }: AcceptedTenant): TenantContext {
+  const { workloadServiceAccount, reservedLabels } = config
+  const { name, hostNamespace } = entry
+  return { name, hostNamespace, config, workloadServiceAccount, reservedLabels }
+}
+
+/**
+ * What translation must know of a tenant as it is registered, for those who look once instead of following.
+ * @returns `problems` where the value is not accepted: services then go on with the last one that was
+ */
+export function readTenantContext(value: unknown): { context?: TenantContext; problems: string[] } {
+  const { tenant, problems } = acceptEntry(value, () => undefined)
+  return tenant === undefined ? { problems } : { context: contextOf(tenant), problems }
 }
 
 /** Keys of the entry itself stand for those of the configuration where it has none. */

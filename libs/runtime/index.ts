@@ -6,6 +6,7 @@ export {
   tenantIdentityKey,
 } from './cluster-identities.ts'
 export type { ClusterClaim, ClusterIdentity } from './cluster-identities.ts'
+export { readTenantContext } from './accept-entry.ts'
 export { CloseStack } from './close-stack.ts'
 export { agreeOnInstallation } from './installation.ts'
 export { serveHealth } from './health-server.ts'

@@ -3,7 +3,7 @@ import { type Clock, jsonEqual } from '#libs/kernel'
 import { type KubeClient, createKubeClient } from '#libs/kube'
 import type { Logger } from '#libs/telemetry'
 import type { TenantContext } from '#libs/translation'
-import { type AcceptedTenant, acceptEntry } from './accept-entry.ts'
+import { type AcceptedTenant, acceptEntry, contextOf } from './accept-entry.ts'
 import { lazyClusterConfig } from './lazy-cluster-config.ts'
 import { HOST_KEY, type HostEntry, type TenantEntry, tenantKey } from './tenant-entry.ts'
 import { openRegistryBucket } from './tenant-registry.ts'
@@ -150,9 +150,7 @@ class LiveDirectory {
   context(name: string): TenantContext | undefined {
     const tenant = this.tenants.get(name)
     if (tenant === undefined) return undefined
-    const { entry, config } = tenant
-    const { workloadServiceAccount, reservedLabels } = config
-    return { name, hostNamespace: entry.hostNamespace, config, workloadServiceAccount, reservedLabels }
+    return contextOf(tenant)
   }
 
   subscribe(listener: (event: TenantEvent) => void): () => void {

@@ -29,6 +29,15 @@ export function decide(view: View, kind: Kind, users: readonly Kind[] = []): Dec
   return pair.copy === undefined ? withoutCopy(pair, virtual) : both(pair, virtual, pair.copy)
 }
 
+/**
+ * Why a tenant's object is not to be on the host, if so; `unknown` while that cannot be told.
+ * @param users as in {@link decide}
+ */
+export function exclusionIn(view: View, kind: Kind, users: readonly Kind[] = []): Rule | 'unknown' | undefined {
+  const virtual = view.virtual.object
+  return virtual === undefined ? undefined : exclusionOf(new Pair(view, kind, users), virtual)
+}
+
 /** Why the object is not to be on the host, if so. */
 function exclusionOf(pair: Pair, virtual: KubeObject): Rule | 'unknown' | undefined {
   const { view, kind } = pair

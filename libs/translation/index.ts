@@ -28,6 +28,7 @@ export {
   REPORTS,
   decideFor,
   decideRank,
+  exclusionFor,
   followersOf,
   followsReference,
   informs,

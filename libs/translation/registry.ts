@@ -3,8 +3,8 @@ import { configuredReferences, decideMirror, refersByPatch, withPatches } from '
 import { customKind } from './custom-resources/custom-kind.ts'
 import { customMirror } from './custom-resources/custom-mirror.ts'
 import { isCustomResource } from './custom-resources/resource.ts'
-import { decide } from './decide.ts'
-import type { Decision } from './decision.ts'
+import { decide, exclusionIn } from './decide.ts'
+import type { Decision, Rule } from './decision.ts'
 import type { Kind, Mirror, Report } from './kind.ts'
 import { configMaps } from './kinds/configmaps/configmaps.ts'
 import { endpoints } from './kinds/endpoints/endpoints.ts'
@@ -203,6 +203,13 @@ export function decideFor(view: View): Decision[] {
     ...mirrored,
     ...decisions.filter((each) => !isMirrored || each.kind !== 'write' || each.target.side === 'host'),
   ]
+}
+
+/** Why a tenant's object is kept from the host, if it is: the rule, or `unknown` while that cannot be told. */
+export function exclusionFor(view: View): Rule | 'unknown' | undefined {
+  const kind = kindFor(view.key.resource)
+  if (kind === undefined) return undefined
+  return exclusionIn(view, withPatches(kind, view.tenant, view.base), usersOf(view.key.resource, view.tenant))
 }
 
 /** The kinds whose objects may refer to those of a resource, by what they are or by a patch of the tenant's. */
