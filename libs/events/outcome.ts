@@ -28,6 +28,7 @@ export const REASONS = [
   'PolicyRejected',
   'UnknownClass',
   'CrdMissing',
+  'DefinitionDiffers',
   'ReferenceNotPermitted',
   'WaitingForDNS',
   'TokenRefused',

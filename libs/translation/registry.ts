@@ -1,8 +1,10 @@
 import type { KubeObject, ObjectRef } from '#libs/kube-model'
+import { type TenantConfig, customResources } from '#libs/sync-config'
 import { configuredReferences, decideMirror, refersByPatch, withPatches } from './configured/with-patches.ts'
 import { customKind } from './custom-resources/custom-kind.ts'
 import { customMirror } from './custom-resources/custom-mirror.ts'
-import { isCustomResource } from './custom-resources/resource.ts'
+import { readDefinition } from './custom-resources/definition.ts'
+import { customResourceInfo, isCustomResource } from './custom-resources/resource.ts'
 import { decide, exclusionIn } from './decide.ts'
 import type { Decision, Rule } from './decision.ts'
 import type { Kind, Mirror, Report } from './kind.ts'
@@ -136,11 +138,23 @@ export function reportFor(resource: string): Report | undefined {
   return Object.hasOwn(REPORTS, resource) ? REPORTS[resource] : undefined
 }
 
-/** The kind that crosses and has this name in an object's `kind`. */
-export function kindNamed({ kind, group }: { kind: string; group?: string }): Kind | undefined {
-  return Object.values(KINDS).find(
-    ({ resource }) => resource.kind === kind && (group === undefined || resource.group === group),
-  )
+/**
+ * The kind that crosses and has this name in an object's `kind`; custom resources have it in their definition alone.
+ * @param named of whose custom resources, and their definitions on the host
+ */
+export function kindNamed(
+  { kind, group }: { kind: string; group?: string },
+  named: { config: TenantConfig; definitionOf: (resource: string) => KubeObject | undefined },
+): Pick<Kind, 'resource'> | undefined {
+  const isOfGroup = (of: { group: string }): boolean => group === undefined || of.group === group
+  const known = Object.values(KINDS).find(({ resource }) => resource.kind === kind && isOfGroup(resource))
+  if (known !== undefined) return known
+  const custom = customResources(named.config).toHost.find((each) => {
+    if (!each.enabled || !isOfGroup(each)) return false
+    const definition = named.definitionOf(each.resource)
+    return definition !== undefined && readDefinition(definition).kind === kind
+  })
+  return custom === undefined ? undefined : { resource: { ...customResourceInfo(custom.resource, custom), kind } }
 }
 
 /** Mirrors whose copies are decided about again with each change of a tenant's object of this resource and their name. */

@@ -18,6 +18,11 @@ const TENANT_TEXT: Record<Reason | 'Synced', { reason: string; text: string; sho
   PolicyRejected: { reason: 'SyncFailed', text: 'the policy of this cluster does not let it run', showAnswer: true },
   UnknownClass: { reason: 'SyncFailed', text: 'it names a class that there is not', showAnswer: true },
   CrdMissing: { reason: 'SyncFailed', text: 'its kind is not defined where it is to go', showAnswer: true },
+  DefinitionDiffers: {
+    reason: 'SyncConflict',
+    text: 'objects of this kind do not cross whole, as the host defines them differently',
+    showAnswer: true,
+  },
   ReferenceNotPermitted: { reason: 'SyncFailed', text: 'it refers to what it may not', showAnswer: true },
   WaitingForDNS: { reason: 'SyncWaiting', text: 'the DNS of this cluster has no address on the host yet' },
   TokenRefused: { reason: 'SyncFailed', text: 'this cluster’s API gives it no token', showAnswer: true },
@@ -41,6 +46,9 @@ const TENANT_TEXT: Record<Reason | 'Synced', { reason: string; text: string; sho
   PoisonMessage: { reason: 'SyncFailed', text: 'it could not be processed; ask the operator' },
 }
 
+/** Where Events about objects without namespace are. */
+const EVENTS_OF_NONE = 'default'
+
 export type Announcement = {
   tenant: string
   hostNamespace: string
@@ -63,24 +71,25 @@ export function announcementFor(item: Announcement): Pick<Intent, 'target' | 'wr
   const resource = knownResource(item.ref.resource)
   // Those that this build does not know are custom resources, whose objects alone say what they are.
   const kind = resource?.kind ?? item.object.kind
-  if (kind === undefined || item.ref.namespace === '') return undefined
+  if (kind === undefined) return undefined
+  const namespace = item.ref.namespace === '' ? EVENTS_OF_NONE : item.ref.namespace
   const told = TENANT_TEXT[item.reason]
   const answer = told.showAnswer ? `: ${withoutHostNames(item)}` : ''
   const stem = item.ref.name.slice(0, 200).replace(/[-.]+$/, '')
   const name = `${stem}.${sha256Hex(`${item.object.metadata.uid}/${item.reason}`).slice(0, 16)}`
   const time = new Date(item.now).toISOString().replace(/\.\d+Z$/, 'Z')
   return {
-    target: { tenant: item.tenant, side: 'virtual', resource: 'events', namespace: item.ref.namespace, name },
+    target: { tenant: item.tenant, side: 'virtual', resource: 'events', namespace, name },
     write: {
       op: 'announce',
       body: {
         apiVersion: 'v1',
         kind: 'Event',
-        metadata: { name, namespace: item.ref.namespace },
+        metadata: { name, namespace },
         involvedObject: {
           apiVersion: 'v1',
           kind,
-          namespace: item.ref.namespace,
+          ...(item.ref.namespace === '' ? {} : { namespace }),
           name: item.ref.name,
           uid: item.object.metadata.uid,
           resourceVersion: item.object.metadata.resourceVersion,

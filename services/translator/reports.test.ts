@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createManualClock } from '#libs/kube/testing'
 import type { JsonObject, KubeObject, ObjectKey } from '#libs/kube-model'
 import { Projection } from '#libs/projection'
 import { LogOfChanges } from '#libs/projection/testing'
 import { parseTenantConfig } from '#libs/sync-config'
-import { hostName, kindFor } from '#libs/translation'
+import { decideFor, hostName, hostRefOf, kindFor } from '#libs/translation'
 import { TENANT, memoryRelated, podOf } from '#libs/translation/testing'
 import { createVault } from '#libs/vault'
 import { causeOf } from './batch.ts'
@@ -66,6 +66,76 @@ test('what the host says of a copy is told about the tenant’s object, and none
       write: { op: 'announce', body: { involvedObject: { name: 'web', uid: 'v1' } } },
     },
   ])
+})
+
+describe('of custom resources', () => {
+  const GADGETS = 'gadgets.example.com'
+  const SITES = 'sites.example.com'
+  const customResources = { [GADGETS]: { enabled: true }, [SITES]: { enabled: true, scope: 'Cluster' } }
+  const { config = TENANT.config } = parseTenantConfig({ sync: { toHost: { customResources } } })
+
+  beforeEach(() => {
+    tenant = { ...TENANT, config }
+    define('Gadget', GADGETS, 'Namespaced')
+    define('Site', SITES, 'Cluster')
+  })
+
+  function define(kind: string, resource: string, scope: string): void {
+    const [plural = '', ...group] = resource.split('.')
+    const versions = [{ name: 'v1', served: true }]
+    const spec = { group: group.join('.'), scope, names: { plural, kind }, versions }
+    const status = { conditions: [{ type: 'Established', status: 'True' }] }
+    const of = { resource: 'customresourcedefinitions.apiextensions.k8s.io', namespace: '', name: resource }
+    projection.fold(
+      log.change('ADDED', { tenant: '', side: 'host', ...of }, { metadata: { name: resource }, spec, status }),
+    )
+  }
+
+  function cross(object: KubeObject, resource: string): ObjectKey {
+    const { name = '', namespace = '' } = object.metadata
+    const virtual: ObjectKey = { tenant: TENANT.name, side: 'virtual', resource, namespace, name }
+    projection.fold(log.change('ADDED', virtual, object))
+    const [made] = decideFor(projection.view(tenant, { resource, namespace, name }, 0))
+    if (made?.kind !== 'write' || made.write.op !== 'create') throw new Error('no copy')
+    const copy: KubeObject = { ...made.write.body, metadata: { ...made.write.body.metadata, uid: 'h2' } }
+    const key: ObjectKey = { ...virtual, side: 'host', ...hostRefOf(virtual, tenant) }
+    projection.fold(log.change('ADDED', key, copy))
+    return key
+  }
+
+  const gadget: KubeObject = {
+    apiVersion: 'example.com/v1',
+    kind: 'Gadget',
+    metadata: { namespace: 'default', name: 'fan', uid: 'v2' },
+  }
+
+  test('what the host says is told by the kind that their definition gives them', () => {
+    const { name } = cross(gadget, GADGETS)
+    const said = report({ kind: 'Gadget', apiVersion: 'example.com/v1', name, uid: 'h2' }, {}, `${name}.1`)
+    expect(taken(said)).toMatchObject([
+      {
+        target: { namespace: 'default', name: 'fan.1' },
+        write: {
+          body: { involvedObject: { apiVersion: 'example.com/v1', kind: 'Gadget', name: 'fan', uid: 'v2' } },
+        },
+      },
+    ])
+    const other = report({ kind: 'Gadget', apiVersion: 'elsewhere.com/v1', name, uid: 'h2' })
+    expect(taken(other)).toEqual([])
+  })
+
+  test('what it says of those without namespace is told in the default one', () => {
+    const { name } = cross({ ...gadget, kind: 'Site', metadata: { name: 'fan', uid: 'v2' } }, SITES)
+    const key: ObjectKey = { ...copyKey, resource: 'events', namespace: 'default', name: `${name}.1` }
+    const about = { kind: 'Site', apiVersion: 'example.com/v1', name, uid: 'h2' }
+    const said = (involvedObject: JsonObject) =>
+      log.change('ADDED', key, { metadata: { namespace: 'default', name: `${name}.1` }, involvedObject })
+    expect(taken(said(about))).toMatchObject([
+      { target: { namespace: 'default', name: 'fan.1' }, write: { body: { involvedObject: { kind: 'Site' } } } },
+    ])
+    expect(taken(said({ ...about, namespace: 'kube-system' }))).toEqual([])
+    expect(taken(said({ ...about, uid: 'another' }))).toEqual([])
+  })
 })
 
 test('what is said before the copy is seen is told once it is, unless that takes too long', () => {

@@ -1,8 +1,16 @@
 import type { Intent, LoggedChange } from '#libs/events'
 import type { Clock } from '#libs/kernel'
-import { type KubeObject, type ObjectKey, type ObjectRef, keyString, resourceToken } from '#libs/kube-model'
+import {
+  type KubeObject,
+  type ObjectKey,
+  type ObjectRef,
+  type ResourceInfo,
+  keyString,
+  resourceToken,
+} from '#libs/kube-model'
 import type { Projection } from '#libs/projection'
 import {
+  DEFINITIONS,
   type ReportSubject,
   type TenantContext,
   kindNamed,
@@ -80,7 +88,7 @@ export class Reports {
     const about = subject === undefined ? undefined : this.#find(subject, change.key, tenant)
     if (about === undefined) return []
     if (about === 'unknown') {
-      if (subject !== undefined) this.#hold(item, subject)
+      if (subject !== undefined) this.#hold(item, subject, tenant)
       return []
     }
     if (!this.#mayTell(tenant.name, report)) return []
@@ -106,10 +114,12 @@ export class Reports {
 
   /** The pair that a report is about; `unknown` for a host object that was never seen, undefined for one that is not ours. */
   #find(subject: ReportSubject, key: ObjectKey, tenant: TenantContext) {
-    const kind = kindNamed(subject)
-    if (kind === undefined || subject.namespace !== key.namespace) return undefined
+    const resource = this.#resourceOf(subject, tenant)
+    // What is said of an object without namespace is in one all the same.
+    const isPlaced = subject.namespace === (resource?.namespaced === false ? '' : key.namespace)
+    if (resource === undefined || !isPlaced) return undefined
     const { objects, references } = this.#options.projection
-    const stored = objects.peek(copyKey(subject, key.tenant, resourceToken(kind.resource)))
+    const stored = objects.peek(copyKey(subject, key.tenant, resourceToken(resource)))
     if (stored === undefined) return 'unknown'
     const copy = stored.object
     const owner = copy === undefined ? undefined : virtualRefOf(copy)
@@ -118,14 +128,20 @@ export class Reports {
     const original = objects.peek({ tenant: tenant.name, side: 'virtual', ...owner.ref })?.object
     if (original === undefined || stampedUid(copy) !== original.metadata.uid) return undefined
     const refs: ObjectRef[] = references.of(tenant.name, owner.ref)
-    return { copy, original, ref: owner.ref, resource: kind.resource, references: refs }
+    return { copy, original, ref: owner.ref, resource, references: refs }
   }
 
-  #hold(item: Held, subject: ReportSubject): void {
-    const kind = kindNamed(subject)
-    if (kind === undefined || item.until <= this.#options.clock.now()) return
+  #resourceOf(subject: ReportSubject, { config }: TenantContext): ResourceInfo | undefined {
+    const { objects } = this.#options.projection
+    const of = { tenant: '', side: 'host', resource: DEFINITIONS, namespace: '' } as const
+    return kindNamed(subject, { config, definitionOf: (name) => objects.peek({ ...of, name })?.object })?.resource
+  }
+
+  #hold(item: Held, subject: ReportSubject, tenant: TenantContext): void {
+    const resource = this.#resourceOf(subject, tenant)
+    if (resource === undefined || item.until <= this.#options.clock.now()) return
     this.#makeRoom()
-    const id = keyString(copyKey(subject, item.change.key.tenant, resourceToken(kind.resource)))
+    const id = keyString(copyKey(subject, item.change.key.tenant, resourceToken(resource)))
     const before = this.#held.get(id) ?? []
     this.#held.set(id, [...before, item])
     this.#heldCount++

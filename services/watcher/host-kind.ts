@@ -1,6 +1,6 @@
 import { ALL_PARTITIONS, MARKER_NAME, fleetFilter, partitionOf, resourceFilter } from '#libs/events'
 import { type ResourceInfo, resourceToken } from '#libs/kube-model'
-import { LABELS, type TenantPlace, hasOwnNamespaces, isTwoSided } from '#libs/translation'
+import { LABELS, type TenantPlace, hasOwnNamespaces, isTwoSided, watchedHost } from '#libs/translation'
 import { attribute } from './attribution.ts'
 import { catchUp } from './catch-up.ts'
 import { ClusterChangedError, type WatchedCluster } from './cluster.ts'
@@ -103,6 +103,10 @@ export async function watchHostKind(
     },
     hooks: { begun: () => tenants.beginList(), closed: (listed) => tenants.closeList(listed) },
   })
+  if (host.whose === 'reports') {
+    const contexts = parts.directory.tenants().flatMap(({ name }) => parts.directory.context(name) ?? [])
+    await parts.unplacedCopies.read(parts.bus, watchedHost(contexts).copies, owned.signal)
+  }
   const markers = fleetFilter(resource, `_.${MARKER_NAME}`)
   for (const [name, uid] of await log.readMarkers(markers, owned.signal)) tenants.recall({ name, uid })
   const unsubscribe = parts.directory.subscribe(({ type, tenant }) => {
@@ -123,15 +127,19 @@ export async function watchHostKind(
   }
 }
 
-/** What is said about copies carries no label: it belongs to the tenant in whose namespace it is. */
+/**
+ * What is said about copies carries no label: it belongs to the tenant in whose namespace it is, or to the one whose copy
+ * it is about where that has none.
+ */
 function reportsScope(parts: WatcherParts, kind: ResourceInfo): KindScope {
   const { directory } = parts
   return {
     ...fleetScope(parts, kind),
     trustsLists: true,
-    attribute: ({ metadata: { namespace = '' } }) =>
-      directory.tenants().find(({ hostNamespace }) => hostNamespace === namespace)?.name ??
-      parts.hostNamespaces.tenantOf(namespace),
+    attribute: (event) =>
+      directory.tenants().find(({ hostNamespace }) => hostNamespace === event.metadata.namespace)?.name ??
+      parts.hostNamespaces.tenantOf(event.metadata.namespace ?? '') ??
+      parts.unplacedCopies.tenantOf(event),
   }
 }
 
@@ -158,6 +166,7 @@ function copiesScope(parts: WatcherParts, kind: ResourceInfo): KindScope {
       const placeOf = (tenant: string): TenantPlace | undefined => directory.context(tenant)
       const attribution = attribute(object, placeOf, kind.namespaced)
       if (!('dropped' in attribution)) {
+        if (!kind.namespaced) parts.unplacedCopies.note(attribution.tenant, object.metadata.name ?? '')
         if (kind.kind === 'Namespace') parts.hostNamespaces.note(attribution.tenant, object)
         return attribution.tenant
       }

@@ -14,6 +14,7 @@ import { notReady } from './not-ready.ts'
 import type { WatchPosition } from './position.ts'
 import { HostNamespaces } from './host-namespaces.ts'
 import { STATUS_BUCKET, StatusBoard, type StoredStatus, type WatchStatus } from './status-board.ts'
+import { UnplacedCopies } from './unplaced-copies.ts'
 import { Vacancies } from './vacancies.ts'
 import { watchHost } from './watch-host.ts'
 import { watchPartition } from './watch-partition.ts'
@@ -55,6 +56,7 @@ export async function startWatcher(context: RoleContext): Promise<WatcherRole> {
     claims,
     board,
     hostNamespaces: new HostNamespaces(directory),
+    unplacedCopies: new UnplacedCopies(directory),
     vault,
     metrics: createWatcherMetrics(context.metrics),
     logger,

@@ -8,6 +8,7 @@ import type { HostNamespaces } from './host-namespaces.ts'
 import type { WatcherMetrics } from './metrics.ts'
 import type { WatchPosition } from './position.ts'
 import type { StatusBoard } from './status-board.ts'
+import type { UnplacedCopies } from './unplaced-copies.ts'
 
 /** What all watches of a process share. */
 export type WatcherParts = {
@@ -19,6 +20,7 @@ export type WatcherParts = {
   claims: Claims
   board: StatusBoard
   hostNamespaces: HostNamespaces
+  unplacedCopies: UnplacedCopies
   vault: Vault
   metrics: WatcherMetrics
   logger: Logger

@@ -180,7 +180,7 @@ describe('a definition of the host', () => {
     }
     expect(decideFor(tombstone)).toEqual([])
     expect(decideDefinition(host, definition([{ ...v1, subresources: {} }]))).toEqual([])
-    expect(decideDefinition(host, definition([{ ...v1, name: 'v9' }]))).toMatchObject([{ reason: 'NameConflict' }])
+    expect(decideDefinition(host, definition([{ ...v1, name: 'v9' }]))).toMatchObject([{ reason: 'DefinitionDiffers' }])
   })
 })
 

@@ -2,13 +2,29 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { KubeObject } from '#libs/kube-model'
 import { type Tenant, type World, openWorld } from '../../harness/world.ts'
 import { configure } from '../../harness/configure.ts'
-import { podOf } from '../../harness/objects.ts'
+import { podOf, unique } from '../../harness/objects.ts'
 
 let world: World
 beforeAll(async () => {
   world = await openWorld({ separate: false })
 })
 afterAll(() => world?.close())
+
+const WIDGETS: KubeObject = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'widgets.tests.example.com' },
+  spec: {
+    group: 'tests.example.com',
+    scope: 'Namespaced',
+    names: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' },
+    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+  },
+}
+
+function isServed({ status }: KubeObject): boolean {
+  return JSON.stringify(status ?? {}).includes('Established')
+}
 
 /** What a controller of the host says of an object there. */
 function said(of: KubeObject, suffix: string, fields: object = {}): KubeObject {
@@ -69,6 +85,51 @@ test('neither another tenant nor another object hears of it', async () => {
   expect(names).not.toContain('web.ours')
   const elsewhere = await other.cluster.list('events')
   expect(elsewhere.filter(({ metadata }) => metadata.name === 'web.last')).toEqual([])
+})
+
+test('what it says of custom resources and of copies without namespace is told as well', async () => {
+  const { host, tenants, up } = world
+  const tenant = tenants[0]
+  const { cluster } = tenant
+  const namespace = await tenant.namespace()
+  await host.create(WIDGETS)
+  const customResources = { 'widgets.tests.example.com': { enabled: true } }
+  await configure(up, tenant.name, { sync: { toHost: { customResources, priorityClasses: { enabled: true } } } })
+  const widget = { namespace, name: 'engine' }
+  await cluster.until('customresourcedefinitions.apiextensions.k8s.io', WIDGETS.metadata as { name: string }, isServed)
+  const { uid } = (await cluster.create({ apiVersion: 'tests.example.com/v1', kind: 'Widget', metadata: widget }))
+    .metadata
+  const { apiVersion, kind } = { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass' }
+  const important = { name: unique('important') }
+  await cluster.create({ apiVersion, kind, metadata: important, value: 1000 } as KubeObject)
+
+  const copy = await host.until('widgets.tests.example.com', tenant.copyOf(widget), () => true, { timeoutMs: 60_000 })
+  await host.create(said({ ...copy, apiVersion: 'tests.example.com/v1', kind: 'Widget' }, 'broken'))
+  const told = await cluster.until('events', { namespace, name: 'engine.broken' }, () => true)
+  expect(told['involvedObject']).toMatchObject({ apiVersion: 'tests.example.com/v1', kind: 'Widget', uid })
+
+  const classCopy = await host.until(
+    'priorityclasses.scheduling.k8s.io',
+    { name: tenant.copyOf(important).name },
+    () => true,
+  )
+  const { namespace: _none, ...metadata } = said(classCopy, 'unused').metadata
+  await host.create({
+    ...said({ ...classCopy, apiVersion, kind }, 'unused'),
+    metadata: { ...metadata, namespace: 'default' },
+    message: `class ${classCopy.metadata.name ?? ''} is used by nobody`,
+  })
+  const unusedEvent = await cluster.until(
+    'events',
+    { namespace: 'default', name: `${important.name}.unused` },
+    () => true,
+  )
+  expect(unusedEvent).toMatchObject({
+    involvedObject: { kind, name: important.name },
+    message: `class ${important.name} is used by nobody`,
+  })
+  await configure(up, tenant.name, {})
+  await host.delete('customresourcedefinitions.apiextensions.k8s.io', WIDGETS.metadata as { name: string })
 })
 
 test('a tenant that switches it off is told nothing until it is on again', async () => {

@@ -1,8 +1,9 @@
 import { cloneJson } from '#libs/kernel'
 import { type JsonObject, type KubeObject, RESOURCES } from '#libs/kube-model'
 import type { TenantConfig } from '#libs/sync-config'
-import { readDefinition, servedVersions } from '../../custom-resources/definition.ts'
-import { enabledCustomResources } from '../../custom-resources/resource.ts'
+import { definitionDifference } from '../../custom-resources/definition-difference.ts'
+import { servedVersions } from '../../custom-resources/definition.ts'
+import { enabledCustomResources, fromHostResource, toHostResource } from '../../custom-resources/resource.ts'
 import type { Decision } from '../../decision.ts'
 import { asObject } from '../../json.ts'
 import type { Mirror } from '../../kind.ts'
@@ -54,13 +55,15 @@ function fieldsOf(host: KubeObject, wanted: string | undefined): JsonObject {
   return { spec: { ...spec, conversion: { strategy: 'None' } } }
 }
 
-/** What keeps objects from crossing where the tenant has a definition of its own. */
-function difference({ virtual, host }: View): Decision[] {
+/** What keeps objects from crossing whole where the tenant has a definition of its own. */
+function difference({ virtual, host, tenant: { config }, key }: View): Decision[] {
   if (virtual.object === undefined || host.object === undefined) return []
   if (virtual.object.metadata.labels?.[LABELS.mirror] === 'true') return []
-  const [own, original] = [readDefinition(virtual.object), readDefinition(host.object)]
-  const isShared = own.versions.some(({ name }) => original.versions.some((other) => other.name === name))
-  if (own.kind === original.kind && own.namespaced === original.namespaced && isShared) return []
-  const message = 'this cluster has a definition of its own that differs from the host’s'
-  return [{ kind: 'reject', reason: 'NameConflict', message }]
+  const [toHost, fromHost] = [toHostResource(config, key.name), fromHostResource(config, key.name)]
+  const told = definitionDifference(virtual.object, host.object, {
+    toHost: toHost?.enabled === true,
+    fromHost: fromHost?.enabled === true,
+    version: (toHost?.enabled === true ? toHost : fromHost)?.version,
+  })
+  return told === undefined ? [] : [{ kind: 'reject', reason: 'DefinitionDiffers', message: told }]
 }

@@ -113,6 +113,31 @@ describe('an Event of the host about a copy', () => {
   })
 })
 
+test('an Event about an object without namespace is in the namespace that such ones are in', () => {
+  const virtual = { apiVersion: 'v1', kind: 'PersistentVolume', metadata: { name: 'disk', uid: 'volume-uid' } }
+  const stamps = hostMetadata(refOf(virtual, 'persistentvolumes'), virtual, { tenant: TENANT })
+  const name = stamps.name ?? ''
+  const event = eventForTenant({
+    report: reportOf({
+      metadata: { name: `${name}.17a`, namespace: 'default' },
+      involvedObject: { kind: 'PersistentVolume', apiVersion: 'v1', name, uid: 'host-uid' },
+      message: `cannot delete ${name}`,
+    }),
+    tenant: TENANT,
+    original: virtual,
+    copy: { ...virtual, metadata: { ...stamps, uid: 'host-uid' } },
+    resource: RESOURCES.persistentvolumes,
+    references: [],
+  })
+  expect(event).toMatchObject({ metadata: { name: 'disk.17a', namespace: 'default' }, message: 'cannot delete disk' })
+  expect(event.involvedObject).toEqual({
+    apiVersion: 'v1',
+    kind: 'PersistentVolume',
+    name: 'disk',
+    uid: 'volume-uid',
+  })
+})
+
 test('what Causeway itself says does not come back', () => {
   expect(subjectOf(reportOf({ source: { component: 'causeway' } }))).toBeUndefined()
   expect(subjectOf(reportOf({}))).toEqual({

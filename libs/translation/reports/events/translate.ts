@@ -1,5 +1,5 @@
 import { sha256Hex } from '#libs/kernel'
-import type { JsonObject, KubeObject } from '#libs/kube-model'
+import { type JsonObject, type KubeObject, apiVersionOf } from '#libs/kube-model'
 import { asName, asObject, presentFields, textOf } from '../../json.ts'
 import type { ReportInput, ReportSubject } from '../../kind.ts'
 import { tenantText } from '../../tenant-text.ts'
@@ -7,6 +7,8 @@ import { tenantText } from '../../tenant-text.ts'
 /** As the API has it: longer messages are refused. */
 const MESSAGE_LIMIT = 1024
 const NAME_LIMIT = 200
+/** Where Events about objects without namespace are. */
+const EVENTS_OF_NONE = 'default'
 
 /** The host object that an Event is about. */
 export function subjectOf(event: KubeObject): ReportSubject | undefined {
@@ -33,7 +35,8 @@ export function subjectOf(event: KubeObject): ReportSubject | undefined {
  */
 export function eventForTenant(input: ReportInput): KubeObject {
   const { report, original, copy, resource } = input
-  const { name: originalName = '', namespace = '' } = original.metadata
+  const { name: originalName = '', namespace: own } = original.metadata
+  const namespace = own ?? EVENTS_OF_NONE
   const about = asObject(report.involvedObject) ?? {}
   const series = asObject(report.series)
   const name = nameFor(report, copy.metadata.name ?? '', originalName)
@@ -51,9 +54,9 @@ export function eventForTenant(input: ReportInput): KubeObject {
     metadata: { name, namespace },
     involvedObject:
       presentFields({
-        apiVersion: resource.group === '' ? resource.version : `${resource.group}/${resource.version}`,
+        apiVersion: original.apiVersion ?? apiVersionOf(resource),
         kind: resource.kind,
-        namespace,
+        namespace: own,
         name: originalName,
         uid: original.metadata.uid,
         resourceVersion: original.metadata.resourceVersion,
