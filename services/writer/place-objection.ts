@@ -1,7 +1,8 @@
-import { type KubeObject, RESOURCES } from '#libs/kube-model'
+import { RESOURCES } from '#libs/kube-model'
 import { hasOwnNamespaces, isCopyOf } from '#libs/translation'
 import { isAbsent } from './classify.ts'
 import type { Call, ExecuteDeps } from './execute.ts'
+import type { TenantRoute, WriterClient } from './ports.ts'
 import { type Attempt, parked } from './result.ts'
 
 /**
@@ -16,14 +17,29 @@ export async function placeObjection(call: Call, { host, route }: ExecuteDeps): 
   if (target.side !== 'host' || target.namespace === '' || config === undefined || !hasOwnNamespaces(route)) {
     return undefined
   }
-  let live: KubeObject
+  const isOwn = await isPlaceOf(route, { host, namespace: target.namespace, of: source.namespace }, call.options)
+  if (isOwn === undefined) return parked('NamespaceMissing', `there is no namespace "${target.namespace}" yet`)
+  return isOwn ? undefined : parked('ForeignObject', `namespace "${target.namespace}" does not stand for yours`)
+}
+
+/**
+ * Whether a host namespace stands for one of the tenant's, as it is now; `undefined` when it is not there. Where all that
+ * the tenant has is in one host namespace, that is the one.
+ * @throws any other error of the API
+ */
+export async function isPlaceOf(
+  route: Pick<TenantRoute, 'name' | 'hostNamespace' | 'config'>,
+  place: { host: WriterClient; namespace: string; of: string },
+  options: { signal: AbortSignal; timeoutMs: number },
+): Promise<boolean | undefined> {
+  const { host, namespace, of } = place
+  const { config } = route
+  if (config === undefined || !hasOwnNamespaces(route)) return namespace === route.hostNamespace
   try {
-    live = await host.get(RESOURCES.namespaces, { name: target.namespace }, call.options)
+    const live = await host.get(RESOURCES.namespaces, { name: namespace }, options)
+    return isCopyOf(live, { ...route, config }, { resource: 'namespaces', namespace: '', name: of })
   } catch (error) {
-    if (isAbsent(error)) return parked('NamespaceMissing', `there is no namespace "${target.namespace}" yet`)
+    if (isAbsent(error)) return undefined
     throw error
   }
-  const of = { resource: 'namespaces', namespace: '', name: source.namespace }
-  if (isCopyOf(live, { ...route, config }, of)) return undefined
-  return parked('ForeignObject', `namespace "${target.namespace}" does not stand for yours`)
 }

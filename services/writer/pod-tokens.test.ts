@@ -12,7 +12,10 @@ import {
   statusReply,
 } from '#libs/kube/testing'
 import type { KubeObject } from '#libs/kube-model'
+import { type TenantConfig, parseTenantConfig } from '#libs/sync-config'
 import { createLogger } from '#libs/telemetry'
+import { hostNamespaceFor, kindFor } from '#libs/translation'
+import { memoryRelated } from '#libs/translation/testing'
 import { createVault } from '#libs/vault'
 import { execute } from './execute.ts'
 import { HOST_NAMESPACE, TENANT, hostCopy, intentOf } from './testing/intents.ts'
@@ -158,8 +161,10 @@ describe('the keeper of tokens', () => {
   let stop: AbortController
   let start: () => void
   let running: Promise<void>
+  let config: { config?: TenantConfig }
 
   beforeEach(() => {
+    config = {}
     clock = createManualClock(START)
     results = []
     stop = new AbortController()
@@ -167,7 +172,7 @@ describe('the keeper of tokens', () => {
       tenants: () => [TENANT],
       directory: {
         host: () => clients.host,
-        tenant: () => ({ client: clients.tenant, name: TENANT, hostNamespace: HOST_NAMESPACE }),
+        tenant: () => ({ client: clients.tenant, name: TENANT, hostNamespace: HOST_NAMESPACE, ...config }),
       },
       mayWrite: () => true,
       clock,
@@ -253,4 +258,85 @@ describe('the keeper of tokens', () => {
     await pass(31_000)
     await expect.poll(() => results).toEqual(['failed', 'renewed'])
   })
+
+  describe('of a tenant whose namespaces have host namespaces of their own', () => {
+    const place = hostNamespaceFor('default', { name: TENANT, hostNamespace: HOST_NAMESPACE, ...spread() })
+    const secrets = `/api/v1/namespaces/${place}/secrets`
+    const inPlace = (options: Parameters<typeof tokenSecret>[0] & { namespace?: string } = {}): KubeObject => {
+      const secret = tokenSecret(options)
+      const annotations = {
+        ...secret.metadata.annotations,
+        'causeway.dev/host-name': `${place}/web-x-default-x-team-a`,
+      }
+      return { ...secret, metadata: { ...secret.metadata, annotations, namespace: options.namespace ?? place } }
+    }
+    const stamped = (name: string): KubeObject => {
+      const virtual = { metadata: { name, uid: 'n1' } }
+      const of = { name: TENANT, hostNamespace: HOST_NAMESPACE, ...spread() }
+      const made = kindFor('namespaces')?.toHost({ virtual, tenant: of, related: memoryRelated() })
+      if (made?.kind !== 'object') throw new Error('the namespace has no copy')
+      return made.object
+    }
+
+    beforeEach(() => {
+      config = spread()
+    })
+
+    test('finds them in all of these, and renews each where its pod is', async () => {
+      const due = inPlace({ renewAt: START })
+      host.script('list', listReply([due], { resourceVersion: '9' }))
+      host.script('other', jsonReply(due), jsonReply(stamped('default')), jsonReply(copy), jsonReply(due))
+      tenant.script('other', issued())
+      start()
+      await expect.poll(() => results).toEqual(['renewed'])
+      expect(requests(host)).toEqual([
+        'GET /api/v1/secrets',
+        `GET ${secrets}/${SECRET}`,
+        `GET /api/v1/namespaces/${place}`,
+        `GET /api/v1/namespaces/${place}/pods/web-x-default-x-team-a`,
+        `PATCH ${secrets}/${SECRET}`,
+      ])
+      expect(requests(tenant)).toEqual([TOKEN_REQUEST])
+    })
+
+    test('renews those of the same name in two namespaces apart', async () => {
+      const elsewhere = hostNamespaceFor('other', { name: TENANT, hostNamespace: HOST_NAMESPACE, ...spread() })
+      const other = inPlace({ renewAt: START, namespace: elsewhere })
+      const annotations = { ...other.metadata.annotations, 'causeway.dev/namespace': 'other' }
+      const both = [inPlace({ renewAt: START + 1_000 }), { ...other, metadata: { ...other.metadata, annotations } }]
+      host.script('list', listReply(both, { resourceVersion: '9' }))
+      host.script('other', jsonReply(both[1]), jsonReply(stamped('other')), jsonReply(copy), jsonReply({}))
+      tenant.script('other', issued())
+      start()
+      await expect.poll(() => results).toEqual(['renewed'])
+      host.script('other', jsonReply(both[0]), jsonReply(stamped('default')), jsonReply(copy), jsonReply({}))
+      tenant.script('other', issued())
+      await pass(2_000)
+      await expect.poll(() => results).toEqual(['renewed', 'renewed'])
+      const patched = requests(host).filter((request) => request.startsWith('PATCH'))
+      expect(patched).toEqual([`PATCH /api/v1/namespaces/${elsewhere}/secrets/${SECRET}`, `PATCH ${secrets}/${SECRET}`])
+    })
+
+    test.each([
+      ['in a namespace that stands for none of the tenant’s', 'somebody-elses', undefined],
+      ['where the namespace of the right name is somebody else’s', place, { metadata: { name: place, uid: 'n3' } }],
+      ['where the namespace stands for another', place, stamped('another')],
+    ])('neither fills nor removes a Secret %s', async (_what, namespace, found) => {
+      const due = inPlace({ renewAt: START, namespace, owned: false })
+      host.script('list', listReply([due], { resourceVersion: '9' }))
+      host.script('other', jsonReply(due), ...(found === undefined ? [] : [jsonReply(found)]))
+      start()
+      await expect.poll(() => host.requests.length).toBe(found === undefined ? 2 : 3)
+      await expect.poll(() => clock.asleep().length).toBeGreaterThan(0)
+      expect(requests(host).filter((request) => !request.startsWith('GET'))).toEqual([])
+      expect(tenant.requests).toEqual([])
+      expect(results).toEqual([])
+    })
+  })
 })
+
+function spread(): { config: TenantConfig } {
+  const { config } = parseTenantConfig({ sync: { toHost: { namespaces: { enabled: true } } } })
+  if (config === undefined) throw new Error('the configuration is not valid')
+  return { config }
+}

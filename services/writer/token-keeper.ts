@@ -12,6 +12,7 @@ import {
   requestTokens,
   tokenSecretIn,
 } from './pod-tokens.ts'
+import { isPlaceOf } from './place-objection.ts'
 import type { TenantDirectory, WriterClient } from './ports.ts'
 
 /** What became of a token Secret that was due. */
@@ -160,6 +161,8 @@ export class TokenKeeper {
     if (live === undefined || of?.tenant !== tenant || route === undefined) return undefined
     // Whoever may write Secrets elsewhere must not be given tokens of the tenant's.
     if (hostNamespaceFor(of.pod.namespace, route) !== target.namespace) return undefined
+    const place = { host, namespace: target.namespace, of: of.pod.namespace }
+    if ((await isPlaceOf(route, place, this.#call())) !== true) return undefined
     const copy = await this.#copyOf(of)
     if (copy === undefined && (await this.#isPodGone(of, client))) return await this.#remove(live)
     if (copy !== undefined && (live.metadata.ownerReferences?.length ?? 0) === 0) {

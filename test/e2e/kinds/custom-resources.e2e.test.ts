@@ -134,6 +134,32 @@ test('cluster-scoped objects are shown by the selector', async () => {
   await cluster.untilGone(TIERS, gold)
 })
 
+test('a definition of the tenant’s own that differs from the host’s is told on it', async () => {
+  const { host, tenants, up } = world
+  const [, { name, cluster }] = tenants
+  const gears = 'gears.tests.example.com'
+  const properties = { spec: { type: 'object', properties: { teeth: { type: 'integer' } } } }
+  const schema = { openAPIV3Schema: { type: 'object', properties } }
+  await cluster.create(definitionOf('gears', 'Gear', 'Namespaced', { schema }))
+  const spec = { type: 'object', properties: { size: { type: 'integer' } } }
+  const other = { openAPIV3Schema: { type: 'object', properties: { spec } } }
+  await host.create(definitionOf('gears', 'Gear', 'Namespaced', { schema: other }))
+  try {
+    await configure(up, name, { sync: { toHost: { customResources: { [gears]: { enabled: true } } } } })
+    const isTold = ({ involvedObject, message }: KubeObject): boolean =>
+      (involvedObject as { name?: string }).name === gears && String(message).startsWith('DefinitionDiffers')
+    const told = await cluster.untilAll('events', 'default', (events) => events.some(isTold), { timeoutMs: 60_000 })
+    expect(told.find(isTold)).toMatchObject({
+      type: 'Warning',
+      reason: 'SyncConflict',
+      message: expect.stringContaining('in version v1 the host’s has no field spec.teeth') as string,
+    })
+  } finally {
+    await host.delete(DEFINITIONS, { name: gears })
+    await configure(up, name, {})
+  }
+})
+
 test('copies go where a kind is named no more; the tenant’s objects and definitions stay', async () => {
   const { host } = world
   const { cluster } = tenant()
@@ -196,8 +222,9 @@ test('copies go on either side, cluster-scoped ones too, where a kind was named 
 })
 
 function isEstablished({ status }: KubeObject): boolean {
-  const { conditions = [] } = (status ?? {}) as { conditions?: { type: string; status: string }[] }
-  return conditions.some((condition) => condition.type === 'Established' && condition.status === 'True')
+  const { conditions } = (status ?? {}) as { conditions?: { type: string; status: string }[] | null }
+  // At first there is nothing but null.
+  return (conditions ?? []).some((condition) => condition.type === 'Established' && condition.status === 'True')
 }
 
 function isAboutTheDefinition(event: KubeObject): boolean {
