@@ -24,6 +24,8 @@ export type InstallationOptions = {
   hostKubeconfig?: string
   /** Further arguments of `up`. */
   args?: readonly string[]
+  /** Further environment of all processes. */
+  env?: Record<string, string>
 }
 
 /** A running `causeway up`. */
@@ -66,7 +68,7 @@ export async function causeway(...args: string[]): Promise<CommandResult> {
 export async function startUp(options: InstallationOptions): Promise<Installation> {
   const data = options.data ?? newFolder()
   folders.add(data)
-  const process = startScript(CLI, upArguments(data, options))
+  const process = startScript(CLI, upArguments(data, options), { env: options.env ?? {} })
   const dispose = async (): Promise<void> => {
     await process.end('SIGTERM')
     await endLeftovers(data)
