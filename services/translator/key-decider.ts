@@ -162,7 +162,7 @@ export class KeyDecider {
     const now = clock.now()
     const rows = projection.pending.of(key)
     const wait = rows.find((row) => row.slot === WAIT_SLOT)
-    const decisions = decideFor(projection.view(tenant, key.ref, wait === undefined ? 0 : now - wait.since))
+    const decisions = decideFor(projection.view(tenant, key.ref, waitedFor(rows, now)))
     const planned = plan(key, decisions, {
       now,
       cause,
@@ -264,6 +264,16 @@ export class KeyDecider {
     }
     return [intent]
   }
+}
+
+/** How long a creation has waited for what it refers to, in milliseconds. What has been tried since waits no more. */
+function waitedFor(rows: readonly Pending[], now: number): number {
+  const wait = rows.find((row) => row.slot === WAIT_SLOT)
+  if (wait !== undefined) return now - wait.since
+  const isTried = rows.some(
+    ({ slot, state }) => state !== 'done' && slot.startsWith('host/') && slot.endsWith('/create'),
+  )
+  return isTried ? Infinity : 0
 }
 
 /** Host objects that concern all tenants are nobody's. */

@@ -234,8 +234,9 @@ export class PartitionWorker {
     const { projection, logger, metrics, partition } = this.#options
     try {
       if (stream === STREAMS.outcomes) {
-        const { keys, announcements } = this.#decider.settle(decodeOutcome(message), this.#ownCause())
-        batch.add(keys, this.#ownCause())
+        const cause = this.#ownCause(message.seq)
+        const { keys, announcements } = this.#decider.settle(decodeOutcome(message), cause)
+        batch.add(keys, cause)
         batch.announcements.push(...announcements)
         return
       }
@@ -353,9 +354,10 @@ export class PartitionWorker {
   }
 
   /** The cause of what no change caused: a retry that is due, a sweep, an outcome. */
-  #ownCause(): Cause {
+  #ownCause(outcomeSeq = this.#options.projection.position(STREAMS.outcomes)): Cause {
     const now = this.#options.clock.now()
-    return { seq: this.#options.projection.position(STREAMS.changes), observedAt: now, loggedAt: now }
+    const seq = this.#options.projection.position(STREAMS.changes)
+    return { seq, outcomeSeq, observedAt: now, loggedAt: now }
   }
 }
 

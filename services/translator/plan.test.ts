@@ -41,6 +41,15 @@ function rowOf(decision: Decision, change: Partial<Pending> = {}): Pending {
   return { ...row, ...change }
 }
 
+test('a write that is asked for again after an answer has another id, though no change came in between', () => {
+  const idAfter = (outcomeSeq?: number): string | undefined => {
+    const cause = { seq: 7, observedAt: 1, loggedAt: 2, ...(outcomeSeq === undefined ? {} : { outcomeSeq }) }
+    return planAt([write()], [], { cause }).intents[0]?.id
+  }
+  expect(new Set([undefined, 3, 4].map(idAfter)).size).toBe(3)
+  expect(idAfter(3)).toBe(idAfter(3))
+})
+
 test('a write that was never asked for becomes an intent and a row', () => {
   const { intents, puts, deletes } = planAt([write({ base: { a: '=1' } })])
   expect(intents).toMatchObject([

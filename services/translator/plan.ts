@@ -4,7 +4,17 @@ import type { DecisionKey, Pending } from '#libs/projection'
 import { type Decision, translatorVersion } from '#libs/translation'
 
 /** The change that led to a decision. */
-export type Cause = { seq: number; observedAt: number; loggedAt: number; traceparent?: string }
+export type Cause = {
+  seq: number
+  /**
+   * Where no change did: the last outcome. Between two decisions that the same change was the last before, the same
+   * write may have been asked for, answered and forgotten, and it must not be taken for a double then.
+   */
+  outcomeSeq?: number
+  observedAt: number
+  loggedAt: number
+  traceparent?: string
+}
 
 export type PlanContext = {
   /** Milliseconds since the epoch. */
@@ -140,8 +150,9 @@ function planWrite(
     return
   }
   const { cause } = context
+  const after = cause.outcomeSeq === undefined ? cause.seq : `${cause.seq}.${cause.outcomeSeq}`
   const intent: Intent = {
-    id: `${key.tenant}/${slot}/${digest.slice(0, 20)}/${cause.seq}/${attempt}/${context.generation}`,
+    id: `${key.tenant}/${slot}/${digest.slice(0, 20)}/${after}/${attempt}/${context.generation}`,
     target: { tenant: key.tenant, ...decision.target },
     write: decision.write,
     source: key.ref,
