@@ -142,6 +142,20 @@ test('an intent that the log will never take is parked, and tried again later', 
   expect(decider.decide(keyOf(web), cause)).toMatchObject([{ attempt: 1 }])
 })
 
+test('a creation that was refused does not wait anew for what it refers to, but as every other retry', () => {
+  fold(web, podWithSecret)
+  expect(decider.decide(keyOf(web), cause)).toEqual([])
+  clock.advance(1_000)
+  const first = decideOne(web)
+  decider.settle(outcomeOf(first, { result: 'parked', reason: 'ForeignObject' }), cause)
+  expect(decider.decide(keyOf(web), cause)).toEqual([])
+  const [row, ...others] = projection.pending.of(keyOf(web))
+  expect(others).toEqual([])
+  expect(row).toMatchObject({ state: 'parked', reason: 'ForeignObject' })
+  clock.advance((row?.due ?? 0) - clock.now())
+  expect(decider.decide(keyOf(web), cause)).toMatchObject([{ write: { op: 'create' }, attempt: 1 }])
+})
+
 test('an intent that nobody has an answer to is issued again, under another id', () => {
   fold(web, pod)
   const first = decideOne(web)
