@@ -20,6 +20,7 @@ export type {
 export {
   KubeApiError,
   KubeConnectionError,
+  KubeconfigError,
   KubeProtocolError,
   isAlreadyExists,
   isConflict,

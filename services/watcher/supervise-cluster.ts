@@ -1,6 +1,6 @@
 import { backoffDelay } from '#libs/kernel'
 import { ClusterChangedError, HostAsTenantError, SharedClusterError, type WatchedCluster } from './cluster.ts'
-import { failureState } from './failure-state.ts'
+import { failureState, remedyFor } from './failure-state.ts'
 import type { WatcherParts } from './watcher-parts.ts'
 
 export type SuperviseOptions = {
@@ -28,6 +28,8 @@ export async function superviseCluster(options: SuperviseOptions): Promise<void>
     for (const { resource } of kinds) board.set({ tenant, resource, ...status })
   }
   reportAll({ state: 'listing', message: '' })
+  // The same is told once, however often it is tried.
+  let told: string | undefined
   for (let attempt = 0; !signal.aborted; attempt++) {
     const startedAt = clock.now()
     let delayMs = backoffDelay(RETRY, attempt, random)
@@ -36,6 +38,10 @@ export async function superviseCluster(options: SuperviseOptions): Promise<void>
       await runTogether(kinds, signal)
     } catch (error) {
       if (signal.aborted) return
+      if (clock.now() - startedAt > 60_000) {
+        attempt = 0
+        told = undefined
+      }
       if ((error as { code?: string }).code === 'Fenced') throw error
       if (error instanceof ClusterChangedError) {
         reportAll({ state: 'cluster-changed', message: error.message })
@@ -45,10 +51,18 @@ export async function superviseCluster(options: SuperviseOptions): Promise<void>
         reportAll({ state: 'unreachable', message: error.message })
         delayMs = CHANGED_RETRY_MS
       } else {
-        reportAll(failureState(error))
-        logger.warn({ cluster: cluster.name, attempt, err: error }, 'watching a cluster failed; it begins again')
+        const failure = failureState(error)
+        reportAll(failure)
+        const remedy = remedyFor(error)
+        if (remedy === undefined) {
+          logger.warn({ cluster: cluster.name, attempt, err: error }, 'watching a cluster failed; it begins again')
+        } else if (told !== failure.message) {
+          const kubeconfig = parts.directory.tenant(tenant)?.kubeconfig
+          const what = { tenant: tenant === '' ? 'host' : tenant, kubeconfig, problem: failure.message, remedy }
+          logger.warn(what, 'a cluster cannot be watched; it is tried again')
+          told = failure.message
+        }
       }
-      if (clock.now() - startedAt > 60_000) attempt = 0
     }
     await clock.sleep(delayMs, signal).catch(() => undefined)
   }

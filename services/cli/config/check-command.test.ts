@@ -66,6 +66,25 @@ test('checks the configurations of all tenants in a causeway.yaml, and the file 
   ])
 })
 
+test.each([
+  ['an empty file', ''],
+  ['one with comments alone', '# sync:\n'],
+  ['an empty mapping', '{}\n'],
+])('says of %s that the defaults hold', (_what, text) => {
+  expect(check('empty.yaml', text)).toEqual({
+    status: 0,
+    lines: ['empty.yaml: nothing is configured: the defaults hold', 'empty.yaml: valid'],
+  })
+})
+
+test('a file that cannot be read is an error', () => {
+  const lines: string[] = []
+  const terminal = { ...createTerminal(), print: (line: string) => void lines.push(line) }
+  expect(checkConfigFile({ file: join(folder, 'none.yaml'), json: false, terminal })).toBe(1)
+  expect(lines[0]).toMatch(/none\.yaml: ENOENT/)
+  expect(checkConfigFile({ file: folder, json: false, terminal })).toBe(1)
+})
+
 test('a file that is no YAML is a problem of its own', () => {
   const { status, lines } = check('broken.yaml', 'sync: [')
   expect(status).toBe(1)

@@ -22,6 +22,7 @@ export function checkConfigFile({ file, json, terminal }: { file: string; json: 
 function check(file: string): { problems: readonly string[]; notices: string[] } {
   try {
     const content = readYaml(file)
+    if (isEmpty(content)) return { problems: [], notices: [`${file}: nothing is configured: the defaults hold`] }
     if (!isInstallation(content)) return checkConfig(content, file)
     const { notices = [] } = planUp({ tenants: [], config: { path: file, content }, readFile: readYaml })
     return { problems: [], notices }
@@ -29,6 +30,10 @@ function check(file: string): { problems: readonly string[]; notices: string[] }
     if (error instanceof ConfigError) return { problems: error.problems, notices: [] }
     throw error
   }
+}
+
+function isEmpty(content: unknown): boolean {
+  return content === null || (typeof content === 'object' && Object.keys(content).length === 0)
 }
 
 /** Whether this is a `causeway.yaml`: no key of a tenant's configuration has these names. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { DataFolder, type RunningInfo } from './data-folder.ts'
+import { processStart } from './process-start.ts'
 
 let root: string
 let folder: DataFolder
@@ -47,6 +48,24 @@ test('is used by one process at a time, and free again when that is gone', () =>
   writeFileSync(folder.path('up.pid'), JSON.stringify({ pid: DEAD_PID }))
   folder.claim()
   folder.claim()
+})
+
+test('is free where the pid of the one that used it is another process’s by now', () => {
+  const started = 'before the machine was started again'
+  writeFileSync(folder.path('up.pid'), JSON.stringify({ pid: process.ppid, started }))
+  folder.claim()
+  writeFileSync(folder.path('running.json'), JSON.stringify({ ...info(process.ppid), started }))
+  expect(folder.running()).toBeUndefined()
+  folder.storeRunning(info(process.ppid))
+  expect(folder.running()).toEqual(info(process.ppid))
+  writeFileSync(folder.path('up.pid'), JSON.stringify({ pid: process.ppid, started: processStart(process.ppid) }))
+  expect(() => folder.claim()).toThrow(/in use by process/)
+})
+
+test('a process has one start, and another one has another', () => {
+  expect(processStart(process.pid)).toBe(processStart(process.pid))
+  expect(processStart(process.pid)).not.toBe(processStart(process.ppid))
+  expect(processStart(DEAD_PID)).toBeUndefined()
 })
 
 test('tells what runs on it only while it runs', () => {

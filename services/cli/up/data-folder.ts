@@ -11,6 +11,7 @@ import {
 } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { CausewayError, errorMessage } from '#libs/kernel'
+import { isAlive, processStart } from './process-start.ts'
 
 /** Ports that were used last, so that kubeconfigs stay valid over restarts. */
 export type StoredPorts = { nats?: number; apiserver?: number }
@@ -28,6 +29,9 @@ export type RunningInfo = {
   /** Pids by what runs in them; the roles of the pipeline are in `pid` where they are not listed. */
   processes: Record<string, number | undefined>
 }
+
+/** When a process that is named by its pid was started: the pid may be another's by now. */
+type Started = { started?: string }
 
 /** The one folder that `causeway up` keeps everything in. */
 export class DataFolder {
@@ -70,8 +74,10 @@ export class DataFolder {
 
   /** What is running on this folder, if anything is. */
   running(): RunningInfo | undefined {
-    const info = this.#read<RunningInfo>('running.json')
-    return info !== undefined && isAlive(info.pid) ? info : undefined
+    const stored = this.#read<RunningInfo & Started>('running.json')
+    if (stored === undefined) return undefined
+    const { started, ...info } = stored
+    return isAlive(info.pid, started) ? info : undefined
   }
 
   /**
@@ -88,18 +94,18 @@ export class DataFolder {
         cause: error,
       })
     }
-    const lock = this.#read<{ pid: number }>('up.pid')
-    if (lock !== undefined && lock.pid !== process.pid && isAlive(lock.pid)) {
+    const lock = this.#read<{ pid: number } & Started>('up.pid')
+    if (lock !== undefined && lock.pid !== process.pid && isAlive(lock.pid, lock.started)) {
       throw new CausewayError(
         `${this.root} is in use by process ${lock.pid}: stop it, or choose another folder with --data`,
         { code: 'FolderInUse' },
       )
     }
-    this.#write('up.pid', { pid: process.pid })
+    this.#write('up.pid', { pid: process.pid, started: processStart(process.pid) })
   }
 
   storeRunning(info: RunningInfo): void {
-    this.#write('running.json', info)
+    this.#write('running.json', { ...info, started: processStart(info.pid) })
   }
 
   release(): void {
@@ -122,14 +128,5 @@ export class DataFolder {
     const path = this.path(name)
     writeFileSync(`${path}.new`, `${JSON.stringify(value)}\n`, { mode: 0o600 })
     renameSync(`${path}.new`, path)
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }
