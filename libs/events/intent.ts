@@ -11,8 +11,12 @@ export type DeleteProof =
   | { kind: 'tombstone'; seq: number }
   /** The counterpart is in the log and asks for it: it is terminating, replaced, or no longer uses the object. */
   | { kind: 'state'; seq: number }
-  /** The writer must read the counterpart live and not find it (or find another uid) before it deletes. */
-  | { kind: 'confirm-absent'; counterpart: ObjectKey; uid?: string }
+  /**
+   * The writer must read the counterpart live and not find it (or find another uid) before it deletes. With `listed`,
+   * the deletion is one that speaks for many: the API's list must say the same, and be of no earlier version than the
+   * last that was seen of the counterpart.
+   */
+  | { kind: 'confirm-absent'; counterpart: ObjectKey; uid?: string; listed?: { notBefore?: string } }
 
 /** Parts of an object that are patched on their own; the latter two are of pods. */
 export type Subresource = 'status' | 'resize' | 'ephemeralcontainers'
@@ -74,6 +78,8 @@ export type Intent = {
   write: Write
   /** The virtual object that this is about. */
   source: ObjectRef
+  /** The uid of that object, of what is written to its copy: known to the outcome, it tells whose the copy is. */
+  sourceUid?: string
   /** Targets whose earlier intents must be settled before this one is carried out. */
   needs: SidedRef[]
   /** Sequence in CHANGES of the change that led to the decision. */

@@ -40,6 +40,7 @@ export const REASONS = [
   'Unauthorized',
   'OutsideTenant',
   'StillPresent',
+  'MassDeletion',
   'Unsupported',
   'PatchLoop',
   'PoisonMessage',
@@ -52,6 +53,8 @@ export type Outcome = {
   intentId: string
   target: ObjectKey
   source: ObjectRef
+  /** As the intent's. */
+  sourceUid?: string
   op: Write['op']
   result: OutcomeResult
   reason?: Reason

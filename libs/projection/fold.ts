@@ -1,11 +1,12 @@
 import type { LoggedChange } from '#libs/events'
 import { jsonEqual } from '#libs/kernel'
-import type { KubeObject, ObjectRef } from '#libs/kube-model'
+import type { KubeObject, ObjectKey, ObjectRef } from '#libs/kube-model'
 import {
   followersOf,
   followsReference,
   informs,
   isDecided,
+  kindFor,
   kindsFollowing,
   mirrorsUsedBy,
   reasonsEndedBy,
@@ -18,8 +19,16 @@ import type { StoredObject } from './object-table.ts'
 import type { DecisionKey } from './pending-table.ts'
 import type { Projection } from './projection.ts'
 
+/** The virtual key that an object in a tenant's place on the host stands for: by what it was made as, else by its stamps. */
+export function ownerOf(projection: Projection, key: ObjectKey, host: KubeObject): DecisionKey | undefined {
+  const made = projection.copies.get(key)
+  return made !== undefined && made.uid === host.metadata.uid
+    ? { tenant: key.tenant, ref: made.ref }
+    : decisionKeyOf(key.tenant, host, key.resource)
+}
+
 /** The virtual key that a host copy stands for, if it is the tenant's and of this resource. */
-export function decisionKeyOf(tenant: string, host: KubeObject, resource: string): DecisionKey | undefined {
+function decisionKeyOf(tenant: string, host: KubeObject, resource: string): DecisionKey | undefined {
   const owner = virtualRefOf(host)
   return owner?.tenant === tenant && owner.ref.resource === resource ? { tenant, ref: owner.ref } : undefined
 }
@@ -49,14 +58,21 @@ export function foldHost(projection: Projection, change: LoggedChange): Decision
   const { key } = change
   const before = projection.objects.peek(key)
   const object = change.object()
+  const stamped = decisionKeyOf(key.tenant, object, key.resource)
+  const isNew = projection.copies.get(key)?.uid !== change.uid
+  // What is whole when it is seen first is ours, as far as anybody can tell.
+  if (isNew && stamped !== undefined && change.type !== 'DELETED') {
+    const stampOf = stampedUid(object)
+    const of = stampOf === undefined ? {} : { virtualUid: stampOf }
+    projection.noteCopy(key, { uid: change.uid, ref: stamped.ref, ...of })
+  }
   // Where the stamps have changed, the object that they named before has lost its copy.
   const owners = [object, before?.object].flatMap((state) => {
-    const owner = state === undefined ? undefined : decisionKeyOf(key.tenant, state, key.resource)
+    const owner = state === undefined ? undefined : ownerOf(projection, key, state)
     return owner === undefined ? [] : [owner]
   })
-  // Of an object that is gone, no more may be told than its name and uid.
-  const earlier = before?.object === undefined ? before?.virtualUid : stampedUid(before.object)
-  const virtualUid = stampedUid(object) ?? (before?.uid === change.uid ? earlier : undefined)
+  const virtualUid = originalUid(projection, change, { object, before })
+  if (change.type === 'DELETED') projection.copies.forget(key, change.uid)
   const after = store(projection, change, { object, virtualUid })
   const states = { resource: key.resource, before: before?.object, after: after.object }
   return [
@@ -87,6 +103,21 @@ function wokenByRoom(
 function hasEnded({ kind, status }: KubeObject): boolean {
   const phase = kind === 'Pod' ? (status as { phase?: string } | undefined)?.phase : undefined
   return phase === 'Succeeded' || phase === 'Failed'
+}
+
+/** The uid of the original of a host object, whose stamps may be gone or changed. */
+function originalUid(
+  projection: Projection,
+  { key, uid }: LoggedChange,
+  { object, before }: { object: KubeObject; before: StoredObject | undefined },
+): string | undefined {
+  const made = projection.copies.get(key)
+  // A pod's copy is of one pod for life; others are stamped anew when the tenant makes their original anew.
+  const isForLife = kindFor(key.resource)?.lifecycle === 'pod'
+  if (isForLife && made?.uid === uid && made.virtualUid !== undefined) return made.virtualUid
+  // Of an object that is gone, no more may be told than its name and uid.
+  const earlier = before?.object === undefined ? before?.virtualUid : stampedUid(before.object)
+  return stampedUid(object) ?? (before?.uid === uid ? earlier : undefined)
 }
 
 function distinct(keys: DecisionKey[]): DecisionKey[] {
@@ -138,8 +169,21 @@ function store(
   const isGone = change.type === 'DELETED'
   const stamp = virtualUid === undefined ? {} : { virtualUid }
   const gone = isGone ? { goneAt: change.storedAt } : {}
-  const stored = { uid, resourceVersion, seq, ...stamp, ...gone }
+  const last = isGone ? lastVersion(projection, change) : resourceVersion
+  const stored = { uid, resourceVersion: last, seq, ...stamp, ...gone }
   return projection.objects.put(change.key, stored, isGone ? undefined : object)
+}
+
+/**
+ * The version at which an object was there last. One that is gone at an earlier version than it was seen at is missing
+ * from an earlier state of its cluster.
+ */
+function lastVersion(projection: Projection, { key, uid, resourceVersion }: LoggedChange): string {
+  const before = projection.objects.peek(key)
+  const isEarlier = before?.uid === uid && Number(before.resourceVersion) > Number(resourceVersion)
+  if (!isEarlier) return resourceVersion
+  projection.vanished.doubt(key.tenant, key.side)
+  return before.resourceVersion
 }
 
 /**

@@ -6,6 +6,7 @@ import {
   type ObjectKey,
   type ObjectRef,
   type Side,
+  keyString,
   resourceToken,
 } from '#libs/kube-model'
 import {
@@ -24,6 +25,7 @@ import {
   mirrorsUsedBy,
 } from '#libs/translation'
 import type { Vault } from '#libs/vault'
+import { CopyTable, type MadeCopy } from './copy-table.ts'
 import { type Database, openDatabase } from './database.ts'
 import { foldHost, foldHostShared, foldVirtual, refreshReferences } from './fold.ts'
 import { ObjectTable } from './object-table.ts'
@@ -49,6 +51,7 @@ export class Projection {
   readonly objects: ObjectTable
   readonly references: ReferenceTable
   readonly pending: PendingTable
+  readonly copies: CopyTable
   /** Whether the file was made just now, so that it must be filled from STATE. */
   readonly fresh: boolean
   /**
@@ -78,6 +81,7 @@ export class Projection {
     this.objects = new ObjectTable(database, options.vault)
     this.references = new ReferenceTable(database)
     this.pending = new PendingTable(database)
+    this.copies = new CopyTable(database)
     this.#tombstones = new TombstoneTable(database)
     this.#meta = database.prepare<[string], { value: string }>('SELECT value FROM meta WHERE key = ?')
     this.#setMeta = database.prepare<[string, string]>('INSERT OR REPLACE INTO meta VALUES (?, ?)')
@@ -173,7 +177,7 @@ export class Projection {
   /** Forgets all that was folded in of a tenant. Nothing is decided by that: its objects are simply not followed any more. */
   forgetTenant(name: string): void {
     this.#begin()
-    for (const table of ['objects', 'refs', 'synced', 'bases', 'pending']) {
+    for (const table of ['objects', 'refs', 'synced', 'bases', 'pending', 'copies']) {
       this.#database.prepare(`DELETE FROM ${table} WHERE tenant = ?`).run(name)
     }
     this.#database.prepare('DELETE FROM tenants WHERE name = ?').run(name)
@@ -184,6 +188,7 @@ export class Projection {
   view(tenant: TenantContext, ref: ObjectRef, waitedMs: number): View {
     const base = this.agreement({ tenant: tenant.name, ref })?.base
     const original = isTwoSided(ref.resource) ? this.#original(ref, tenant) : undefined
+    const made = isMirrored(ref.resource) ? undefined : this.#madeCopy(tenant, ref)
     return {
       tenant,
       key: ref,
@@ -192,18 +197,38 @@ export class Projection {
         ? this.#originalPresence(ref, tenant)
         : this.objects.presence(this.hostKeyOf(tenant, ref)),
       ...(original === undefined ? {} : { original }),
+      ...(made === undefined ? {} : { made }),
       ...(base === undefined ? {} : { base }),
       related: this.#related(tenant),
       waitedMs,
     }
   }
 
-  /** A virtual object's host copy, if it is there. */
-  hostCopyOf(tenant: string, ref: ObjectRef): KubeObject | undefined {
+  /** Notes that a host object was made as the copy of a virtual one: its stamps prove nothing that this does not. */
+  noteCopy(key: ObjectKey, copy: MadeCopy): void {
+    const tenant = this.#placeOf(key.tenant)
+    const place = tenant === undefined || isMirrored(key.resource) ? undefined : this.hostKeyOf(tenant, copy.ref)
+    if (place === undefined || keyString(place) !== keyString(key)) return
+    this.#begin()
+    this.copies.note(key, copy)
+  }
+
+  #madeCopy(tenant: TenantContext, ref: ObjectRef): View['made'] {
+    const made = this.copies.get(this.hostKeyOf(tenant, ref))
+    if (made?.ref.namespace !== ref.namespace || made.ref.name !== ref.name) return undefined
+    return { uid: made.uid, ...(made.virtualUid === undefined ? {} : { virtualUid: made.virtualUid }) }
+  }
+
+  #placeOf(tenant: string): TenantPlace | undefined {
     const context = this.#contextOf(tenant)
     const hostNamespace = context?.hostNamespace ?? this.#hostNamespaceOf(tenant)
-    if (hostNamespace === undefined) return undefined
-    return this.objects.peek(this.hostKeyOf(context ?? { name: tenant, hostNamespace }, ref))?.object
+    return context ?? (hostNamespace === undefined ? undefined : { name: tenant, hostNamespace })
+  }
+
+  /** A virtual object's host copy, if it is there. */
+  hostCopyOf(tenant: string, ref: ObjectRef): KubeObject | undefined {
+    const place = this.#placeOf(tenant)
+    return place === undefined ? undefined : this.objects.peek(this.hostKeyOf(place, ref))?.object
   }
 
   /** Whether a tenant may see host objects of this resource whether or not something of it uses them. */

@@ -1,9 +1,9 @@
 /** Version of the tables. A file of another version is set aside and built again from the log. */
-export const SCHEMA_VERSION = 5
+export const SCHEMA_VERSION = 7
 
 /**
  * Objects of both sides keyed as in the log (those that are gone have no body, see tombstones.ts), who refers to whom (virtual objects), what is under way per target, keys
- * that wait, and how far the log is folded in.
+ * that wait, which host objects were made as copies, and how far the log is folded in.
  */
 export const SCHEMA = `
 CREATE TABLE objects (
@@ -34,6 +34,14 @@ CREATE TABLE synced (
 CREATE TABLE bases (
   tenant TEXT NOT NULL, resource TEXT NOT NULL, namespace TEXT NOT NULL, name TEXT NOT NULL,
   base TEXT NOT NULL, seq INTEGER NOT NULL,
+  PRIMARY KEY (tenant, resource, namespace, name)
+) WITHOUT ROWID;
+
+CREATE TABLE copies (
+  tenant TEXT NOT NULL, resource TEXT NOT NULL, namespace TEXT NOT NULL, name TEXT NOT NULL,
+  uid TEXT NOT NULL,
+  of_resource TEXT NOT NULL, of_namespace TEXT NOT NULL, of_name TEXT NOT NULL,
+  virtual_uid TEXT,
   PRIMARY KEY (tenant, resource, namespace, name)
 ) WITHOUT ROWID;
 

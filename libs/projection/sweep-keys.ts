@@ -1,6 +1,6 @@
 import type { ObjectRef } from '#libs/kube-model'
 import { DECIDE_ORDER, isMirrored, mirrorFor } from '#libs/translation'
-import { decisionKeyOf } from './fold.ts'
+import { ownerOf } from './fold.ts'
 import type { NamePage } from './object-table.ts'
 import type { DecisionKey } from './pending-table.ts'
 import type { Projection } from './projection.ts'
@@ -30,8 +30,9 @@ export function* sweepKeys(projection: Projection, sweep: Sweep): Generator<Deci
       if (isMirrored(resource)) continue
     }
     for (const ref of pages(projection, { tenant, side: 'host', resource })) {
-      const copy = projection.objects.peek({ tenant, side: 'host', ...ref })?.object
-      const key = copy === undefined ? undefined : decisionKeyOf(tenant, copy, resource)
+      const place = { tenant, side: 'host', ...ref } as const
+      const copy = projection.objects.peek(place)?.object
+      const key = copy === undefined ? undefined : ownerOf(projection, place, copy)
       if (key === undefined) continue
       const original = projection.objects.peek({ tenant, side: 'virtual', ...key.ref })
       if (original?.object === undefined) yield key

@@ -42,7 +42,7 @@ const podRows: Row[] = [
   ['present', 'copy of the old uid terminating', true, []],
   ['present', 'foreign', true, ['reject ForeignObject']],
   ['present', 'copied by a third party', true, ['reject ForeignObject']],
-  ['present', 'copy of another object', true, ['reject NameConflict']],
+  ['present', 'copy that names another object', true, ['reject ForeignObject']],
 
   ['terminating', 'absent', true, ['virtual delete virtualTerminating confirm-absent grace 0']],
   ['terminating', 'deleted', true, ['virtual delete virtualTerminating tombstone 6 grace 0']],
@@ -52,7 +52,7 @@ const podRows: Row[] = [
   ['terminating at once', 'copy terminating', true, ['host delete virtualTerminating state 10 grace 3']],
   ['terminating', 'copy of the old uid', true, ['host delete virtualReplaced state 10']],
   ['terminating', 'foreign', true, ['virtual delete virtualTerminating state 20 grace 0']],
-  ['terminating', 'copy of another object', true, ['virtual delete virtualTerminating state 20 grace 0']],
+  ['terminating', 'copy that names another object', true, ['virtual delete virtualTerminating state 20 grace 0']],
   ['terminating with grace 0', 'absent', true, []],
 
   ['excluded', 'absent', true, []],
@@ -74,7 +74,7 @@ const serviceRows: Row[] = [
   // A Service keeps its copy, and with it its address, when the tenant makes it anew.
   ['present', 'copy of the old uid', true, ['host patch update']],
   ['present', 'foreign', true, ['reject ForeignObject']],
-  ['present', 'copy of another object', true, ['reject NameConflict']],
+  ['present', 'copy that names another object', true, ['reject ForeignObject']],
   ['terminating', 'absent', true, []],
   ['terminating', 'copy', true, ['host delete virtualTerminating state 10']],
   ['terminating', 'copy terminating', true, []],
@@ -353,7 +353,7 @@ function hostPresence(state: string, { resource, original }: { resource: string;
   if (state === 'copied by a third party') {
     metadata.annotations = { ...metadata.annotations, 'causeway.dev/host-name': 'elsewhere/original' }
   }
-  if (state === 'copy of another object')
+  if (state === 'copy that names another object')
     metadata.annotations = { ...metadata.annotations, 'causeway.dev/name': 'other' }
   return { seq: 20, object }
 }
@@ -372,6 +372,95 @@ function summary(decision: Decision): string {
   const grace = gracePeriodSeconds === undefined ? '' : ` grace ${String(gracePeriodSeconds)}`
   return `${target.side} delete ${rule} ${proof.kind}${seq}${grace}`
 }
+
+describe('a copy whose stamps somebody has changed', () => {
+  const HOST = 'host-uid'
+  const made = { uid: HOST, virtualUid: UID }
+  type Metadata = KubeObject['metadata']
+  const damages: [string, (metadata: Metadata) => Metadata, object][] = [
+    ['name edited', annotated('name', 'other'), { annotations: { 'causeway.dev/name': 'web' } }],
+    [
+      'namespace edited',
+      annotated('namespace', 'kube-system'),
+      { annotations: { 'causeway.dev/namespace': 'default' } },
+    ],
+    [
+      'host name edited',
+      annotated('host-name', 'a/b'),
+      { annotations: { 'causeway.dev/host-name': expect.any(String) } },
+    ],
+    [
+      'resource removed',
+      annotated('resource', undefined),
+      { annotations: { 'causeway.dev/resource': expect.any(String) } },
+    ],
+    ['all annotations removed', ({ annotations: _, ...metadata }) => metadata, { annotations: expect.any(Object) }],
+    ['all labels removed', ({ labels: _, ...metadata }) => metadata, { labels: { 'causeway.dev/tenant': 'team-a' } }],
+    [
+      'label of another tenant',
+      (metadata) => ({ ...metadata, labels: { ...metadata.labels, 'causeway.dev/tenant': 'team-b' } }),
+      { labels: { 'causeway.dev/tenant': 'team-a' } },
+    ],
+  ]
+  const damaged = (
+    resource: string,
+    states: { virtual: string; host: string },
+    damage: (of: Metadata) => Metadata,
+  ): View => {
+    const object = resource === 'pods' ? podOf('web') : objectOf('Service', 'web', { spec: { type: 'ClusterIP' } })
+    const view = viewOf(resource, object, { ...states, synced: true })
+    const host = view.host.object
+    if (host === undefined) throw new Error('there is no copy')
+    return {
+      ...view,
+      host: { seq: 20, object: { ...host, metadata: { ...damage(host.metadata), resourceVersion: '41' } } },
+    }
+  }
+
+  describe.each(['pods', 'services'])('of %s', (resource) => {
+    test.each(damages)('%s: gets them back where it is known to be ours', (_, damage, metadata) => {
+      for (const virtual of ['present', 'terminating', 'deleted', 'absent', 'excluded']) {
+        expect(decideFor({ ...damaged(resource, { virtual, host: 'copy' }, damage), made })).toMatchObject([
+          {
+            target: { side: 'host', name: 'web-x-default-x-team-a' },
+            rule: 'restamped',
+            write: { op: 'patch', uid: HOST, resourceVersion: '41', body: { metadata } },
+          },
+        ])
+      }
+    })
+
+    test.each(damages)('%s: is left alone where it is not', (_, damage) => {
+      for (const known of [undefined, { ...made, uid: 'another' }]) {
+        const view = damaged(resource, { virtual: 'present', host: 'copy' }, damage)
+        const decisions = decideFor(known === undefined ? view : { ...view, made: known })
+        expect(decisions).toMatchObject([{ kind: 'reject', reason: 'ForeignObject' }])
+        const gone = damaged(resource, { virtual: 'deleted', host: 'copy' }, damage)
+        expect(decideFor(known === undefined ? gone : { ...gone, made: known })).toEqual([])
+      }
+    })
+  })
+
+  test.each(['other', undefined])('uid %s: a pod’s copy gets it back, and neither of the two ends', (uid) => {
+    const view = damaged('pods', { virtual: 'started', host: 'copy' }, annotated('uid', uid))
+    expect(decideFor({ ...view, made }).map(summary)).toEqual(['host patch restamped'])
+  })
+
+  test('that is whole gives no decision', () => {
+    const whole = (metadata: Metadata): Metadata => metadata
+    expect(decideFor({ ...damaged('pods', { virtual: 'present', host: 'copy' }, whole), made })).toEqual([])
+    const old = damaged('services', { virtual: 'present', host: 'copy of the old uid' }, whole)
+    expect(decideFor({ ...old, made: { uid: HOST, virtualUid: OLD_UID } }).map(summary)).toEqual(['host patch update'])
+  })
+
+  function annotated(stamp: string, value: string | undefined): (metadata: Metadata) => Metadata {
+    return (metadata) => {
+      const { [`causeway.dev/${stamp}`]: _, ...others } = metadata.annotations ?? {}
+      const annotations = value === undefined ? others : { ...others, [`causeway.dev/${stamp}`]: value }
+      return { ...metadata, annotations }
+    }
+  }
+})
 
 describe('where each namespace of the tenant has one of its own on the host', () => {
   const contextOf = (namespaces: object): typeof TENANT => {
@@ -433,6 +522,20 @@ describe('where each namespace of the tenant has one of its own on the host', ()
       { kind: 'reject', reason: 'ForeignObject' },
     ])
     expect(decideIn(contextOf({}), ns, { virtual: { gone: { uid: UID, seq: 5 }, seq: 5 }, host: foreign })).toEqual([])
+  })
+
+  test('a host namespace that stands for another of the tenant’s is in the way', () => {
+    const mapped = contextOf({ mappings: { byName: { shop: 'data-1', 'db-*': 'data-*' } } })
+    const made = kindFor('namespaces')?.toHost({
+      virtual: namespace({ name: 'db-1' }),
+      tenant: mapped,
+      related: memoryRelated(),
+    })
+    if (made?.kind !== 'object') throw new Error('there is no copy')
+    const virtual = { object: namespace(), seq: 10 }
+    expect(decideIn(mapped, ns, { virtual, host: { object: made.object, seq: 20 } })).toMatchObject([
+      { kind: 'reject', reason: 'NameConflict' },
+    ])
   })
 
   test('off, namespaces do not cross', () => {

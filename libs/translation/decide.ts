@@ -19,6 +19,9 @@ const REFERENCE_WAIT_MS = 1_000
  */
 export function decide(view: View, kind: Kind, users: readonly Kind[] = []): Decision[] {
   const pair = new Pair(view, kind, users)
+  // First of all: whatever else is to become of a copy is decided by its stamps.
+  const { restamp } = pair
+  if (restamp !== undefined) return [restamp]
   const virtual = view.virtual.object
   if (virtual === undefined) return withoutVirtual(pair)
   const exclusion = exclusionOf(pair, virtual)

@@ -29,6 +29,7 @@ export const RULES = {
   update: 'the host copy differs from what the tenant asks for',
   statusBack: 'the host copy has a status that the tenant does not see',
   fieldsBack: 'the host set fields that the tenant must see',
+  restamped: 'somebody changed the stamps of a copy',
   replace: 'the tenant sees values that are not those of the host and cannot be changed: its object is made anew',
   bind: 'the host scheduled the pod',
   moved: 'the host runs the copy on another node than the tenant sees',

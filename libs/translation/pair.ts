@@ -3,7 +3,7 @@ import { type KubeObject, type ObjectRef, resourceToken } from '#libs/kube-model
 import type { Decision, Rule } from './decision.ts'
 import type { Kind, PairInput, PairWrite } from './kind.ts'
 import { hostRefOf } from './names.ts'
-import { isCopyOf, isOurs } from './stamps.ts'
+import { damagedStamps, isCopyOf, virtualRefOf } from './stamps.ts'
 import type { View } from './view.ts'
 
 /** A view with its kind, and the decisions in terms of its two targets. */
@@ -33,9 +33,33 @@ export class Pair {
   get nameTaken(): Extract<Decision, { kind: 'reject' }> | undefined {
     const host = this.view.host.object
     if (host === undefined || this.copy !== undefined) return undefined
-    return isOurs(host, this.view.tenant, this.view.key.resource)
+    // Stamps that name another object, whose copy would have another name, are no word of ours.
+    return virtualRefOf(host)?.tenant === this.view.tenant.name
       ? { kind: 'reject', reason: 'NameConflict', message: 'another of your objects has the same name on the host' }
       : { kind: 'reject', reason: 'ForeignObject', message: 'an object of the host that is not yours has this name' }
+  }
+
+  /**
+   * What gives a copy its stamps back that somebody has changed. Only where its uid is that of an object known to be
+   * ours: what stamps alone say, anybody can write.
+   */
+  get restamp(): Decision | undefined {
+    const { view, kind } = this
+    const host = view.host.object
+    if (host === undefined || view.made === undefined || host.metadata.uid !== view.made.uid) return undefined
+    // Where an object may be made anew under its copy, that copy's uid stamp follows with what else is to be put right.
+    const uid = kind.lifecycle === 'pod' ? view.made.virtualUid : undefined
+    const damage = damagedStamps(host, { ref: view.key, uid, tenant: view.tenant })
+    if (damage === undefined) return undefined
+    const { resourceVersion } = host.metadata
+    const write: Write = {
+      op: 'patch',
+      patchType: 'merge',
+      body: { metadata: damage },
+      uid: view.made.uid,
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    }
+    return this.write(this.hostTarget, write, 'restamped')
   }
 
   /** Whether an object of a kind that crosses refers to this one. */

@@ -83,6 +83,30 @@ export function isOurs(host: KubeObject, tenant: TenantContext, resource: string
   )
 }
 
+/**
+ * The stamps that a copy ought to have and does not; `undefined` when it is whole.
+ * @param of what it is the copy of; without a uid, that stamp is not looked at
+ */
+export function damagedStamps(
+  host: KubeObject,
+  { ref, uid, tenant }: { ref: ObjectRef; uid?: string | undefined; tenant: TenantContext },
+): Partial<Stamps> | undefined {
+  const stamps = stampsFor(ref, { metadata: { uid: uid ?? '' } }, tenant)
+  if (uid === undefined) delete stamps.annotations[ANNOTATIONS.uid]
+  const labels = missingOf(stamps.labels, host.metadata.labels)
+  const annotations = missingOf(stamps.annotations, host.metadata.annotations)
+  if (labels === undefined && annotations === undefined) return undefined
+  return { ...(labels === undefined ? {} : { labels }), ...(annotations === undefined ? {} : { annotations }) }
+}
+
+function missingOf(
+  wanted: Record<string, string>,
+  present: Readonly<Record<string, string>> = {},
+): Record<string, string> | undefined {
+  const missing = Object.entries(wanted).filter(([key, value]) => present[key] !== value)
+  return missing.length === 0 ? undefined : Object.fromEntries(missing)
+}
+
 /** The uid of the virtual object that a host copy was made for. */
 export function stampedUid(host: KubeObject): string | undefined {
   return host.metadata.annotations?.[ANNOTATIONS.uid]

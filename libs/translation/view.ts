@@ -64,6 +64,11 @@ export type View = {
    * is the tenant's copy there; and whether all of those are known.
    */
   original?: Presence & { synced: boolean }
+  /**
+   * The host object that was made, or recognised by whole stamps, as the copy of this virtual object: what tells a copy
+   * whose stamps somebody has changed from an object that was never ours. Absent when there is none that is known.
+   */
+  made?: { uid: string; virtualUid?: string }
   /** Values that both sides agreed on after the last write, see `Decision.base`. */
   base?: JsonObject
   related: Related

@@ -112,6 +112,7 @@ export class KeyDecider {
     const nothing = { keys: [], announcements: [] }
     if (outcome.op === 'announce') return nothing
     this.#agree(key, outcome)
+    this.#noteCopy(outcome)
     if (outcome.result === 'done' && outcome.op === 'delete') this.#noteUnwatched(outcome.target)
     const row = projection.pending.of(key).find((pending) => pending.intentId === outcome.intentId)
     const waiting = (): number => projection.pending.countWaiting(key.tenant, COUNTED_WAITING)
@@ -126,6 +127,13 @@ export class KeyDecider {
   #wokenBy({ reason }: Pending, { result, target: { tenant, side } }: LoggedOutcome): DecisionKey[] {
     if (result !== 'done' || reason === undefined || OWN_CAUSES.has(reason)) return []
     return this.#options.projection.pending.wake({ tenant, reason, side, limit: TRIED_TOGETHER })
+  }
+
+  /** Notes what was written as a copy: it stays ours whatever becomes of its stamps. */
+  #noteCopy({ result, op, target, source, sourceUid, uid }: LoggedOutcome): void {
+    if (result !== 'done' || target.side !== 'host' || uid === undefined || (op !== 'create' && op !== 'patch')) return
+    const of = sourceUid === undefined ? {} : { virtualUid: sourceUid }
+    this.#options.projection.noteCopy(target, { uid, ref: source, ...of })
   }
 
   /** Notes that an object is gone of which no watch may tell, since its kind has been switched off. */
@@ -162,7 +170,8 @@ export class KeyDecider {
     const now = clock.now()
     const rows = projection.pending.of(key)
     const wait = rows.find((row) => row.slot === WAIT_SLOT)
-    const decisions = decideFor(projection.view(tenant, key.ref, waitedFor(rows, now)))
+    const view = projection.view(tenant, key.ref, waitedFor(rows, now))
+    const decisions = decideFor(view)
     const planned = plan(key, decisions, {
       now,
       cause,
@@ -170,6 +179,7 @@ export class KeyDecider {
       rows,
       fingerprint: (text) => vault.fingerprint(text),
       generation: projection.generation,
+      sourceUid: view.virtual.object?.metadata.uid ?? view.made?.virtualUid,
       agreed: decisions.length === 0 ? undefined : projection.agreement(key),
       hasSeen: (target, version) =>
         this.#seen.has(keyString({ tenant: ownerOf(key.tenant, target), ...target }), version),

@@ -1,9 +1,9 @@
 import type { Bus, Positions } from '#libs/bus'
 import { type Clock, backoffDelay } from '#libs/kernel'
 import { type ListedEvent, type ReflectorEvent, type StateEvent, reflect } from '#libs/kube'
-import { resourceToken } from '#libs/kube-model'
+import { type KubeObject, resourceToken } from '#libs/kube-model'
 import type { Logger } from '#libs/telemetry'
-import { DEFINITIONS, isCustomResource } from '#libs/translation'
+import { DEFINITIONS, isCustomResource, virtualRefOf } from '#libs/translation'
 import { ClusterChangedError, type WatchedCluster } from './cluster.ts'
 import { backOffState, failureState } from './failure-state.ts'
 import type { KindLog } from './kind-log.ts'
@@ -161,8 +161,17 @@ export class KindWatch {
       case 'DELETED':
         if (resourceToken(this.#options.scope.resource) === DEFINITIONS) this.#options.cluster.definitions.announce()
         if (!event.initial) this.#lastVersion = event.object.metadata.resourceVersion
+        await this.#recall(event.object, signal)
         return this.intake.take(event, signal)
     }
+  }
+
+  /** Whose an object was that nobody can be told for: a watch that was resumed has not needed to know so far. */
+  async #recall(object: KubeObject, signal: AbortSignal): Promise<void> {
+    const { scope, log } = this.#options
+    if (log.known !== undefined || scope.labelSelector === undefined || virtualRefOf(object) !== undefined) return
+    await this.settled(signal)
+    await log.loadKnown(signal)
   }
 
   async #onState(event: StateEvent, signal: AbortSignal): Promise<void> {

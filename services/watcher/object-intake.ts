@@ -53,7 +53,8 @@ export class ObjectIntake {
     const { scope, log, onFailure } = this.#options
     const { object, type, initial } = event
     const ticket = log.tracker.begin(initial ? undefined : object.metadata.resourceVersion)
-    const tenant = scope.attribute(object) ?? this.#formerTenant(object)
+    const attributed = scope.attribute(object)
+    const tenant = this.#formerTenant(object) ?? attributed
     if (tenant === undefined) {
       ticket.settle()
       return
@@ -154,7 +155,7 @@ export class ObjectIntake {
     }
   }
 
-  /** Whose an object was as it was published last, for one that has been relabelled. */
+  /** Whose an object was as it was published last: a label that says otherwise by now was changed by somebody. */
   #formerTenant(object: KubeObject): string | undefined {
     const { scope, log } = this.#options
     if (scope.labelSelector === undefined) return undefined

@@ -9,12 +9,13 @@ export type OutcomeTimes = { startedAt: number; finishedAt: number }
 
 /** The outcome of an intent. */
 export function outcomeOf(intent: LoggedIntent, settled: Settled, times: OutcomeTimes): Outcome {
-  const { base, agreed, traceparent, write } = intent
+  const { base, agreed, traceparent, write, sourceUid } = intent
   const { message, ...result } = settled
   return {
     intentId: intent.id,
     target: intent.target,
     source: intent.source,
+    ...(sourceUid === undefined ? {} : { sourceUid }),
     op: write.op,
     ...result,
     ...(message === undefined ? {} : { message: message.slice(0, MESSAGE_LIMIT) }),

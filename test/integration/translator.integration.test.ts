@@ -190,11 +190,12 @@ async function expectIntents(count: number): Promise<LoggedIntent[]> {
 }
 
 async function settle(intent: LoggedIntent, outcome: Partial<Outcome>): Promise<void> {
-  const { id: intentId, target, source, write, causeSeq, fence, attempt, base } = intent
+  const { id: intentId, target, source, sourceUid, write, causeSeq, fence, attempt, base } = intent
   const now = systemClock.now()
   const stages = { observedAt: now, loggedAt: now, decidedAt: now, intentAt: now, startedAt: now, finishedAt: now }
   const result = { intentId, target, source, op: write.op, result: 'done', causeSeq, fence, attempt, stages } as const
-  await publisher.publish(encodeOutcome({ ...result, ...(base === undefined ? {} : { base }), ...outcome }, 0))
+  const given = { ...(base === undefined ? {} : { base }), ...(sourceUid === undefined ? {} : { sourceUid }) }
+  await publisher.publish(encodeOutcome({ ...result, ...given, ...outcome }, 0))
 }
 
 /** Does what a create asks for: settles it, and lets the watch show what came of it. */
@@ -402,6 +403,94 @@ describe('after a crash', () => {
     expect(projection.position(STREAMS.changes)).toBe(1)
     expect(projection.pending.of({ tenant: TEAM, ref: web })).toMatchObject([{ state: 'issued' }])
     projection.close()
+  })
+})
+
+describe('a copy whose stamps somebody has changed', () => {
+  const bare = (copy: KubeObject): KubeObject => {
+    const { labels: _labels, annotations: _annotations, ...metadata } = copy.metadata
+    return { ...copy, metadata: { ...metadata, resourceVersion: String(++version) } }
+  }
+  const restamped = {
+    target: hostKey(web),
+    rule: 'restamped',
+    write: {
+      op: 'patch',
+      uid: 'h1',
+      body: {
+        metadata: {
+          labels: { 'causeway.dev/tenant': TEAM, 'causeway.dev/namespace': 'default' },
+          annotations: { 'causeway.dev/name': 'web', 'causeway.dev/uid': 'v-web' },
+        },
+      },
+    },
+  }
+
+  async function onePod(): Promise<KubeObject> {
+    await allSynced()
+    await publish('ADDED', virtualKey(web), pod())
+    const [create] = await expectIntents(1)
+    if (create === undefined) throw new Error('nothing was created')
+    const copy = await carryOut(create, 'h1')
+    await settled()
+    return copy
+  }
+
+  test('gets them back, and then is what it was', async () => {
+    start()
+    const copy = await onePod()
+    const before = (await intents()).length
+    await publish('MODIFIED', hostKey(web), bare(copy))
+    const [, restamp] = (await expectIntents(before + 1)).slice(before - 1)
+    expect(restamp).toMatchObject(restamped)
+    const resourceVersion = String(++version)
+    if (restamp !== undefined) await settle(restamp, { uid: 'h1', resourceVersion })
+    await publish('MODIFIED', hostKey(web), { ...copy, metadata: { ...copy.metadata, resourceVersion } })
+    await settled()
+    expect(withoutFences((await intents()).slice(before + 1))).toEqual([])
+  })
+
+  test('is known by the outcomes where the projection was lost', async () => {
+    const first = start()
+    const copy = await onePod()
+    await first.stop()
+    const before = (await intents()).length
+    removeDatabase(file())
+    await publish('MODIFIED', hostKey(web), bare(copy))
+    await publish('DELETED', virtualKey(web), pod())
+    start({ fence: 2 })
+    const since = async () => withoutFences((await intents()).slice(before))
+    await expect.poll(since, { timeout: 10_000 }).toMatchObject([restamped])
+  })
+
+  test('takes its end as a pod’s copy does when it is deleted before', async () => {
+    start()
+    const copy = await onePod()
+    const before = (await intents()).length
+    const forged = bare(copy)
+    await publish('MODIFIED', hostKey(web), forged)
+    await publish('DELETED', hostKey(web), { metadata: { name: hostKey(web).name, uid: 'h1' } })
+    await settled()
+    expect(withoutFences((await intents()).slice(before)).at(-1)).toMatchObject({
+      target: virtualKey(web),
+      rule: 'hostGone',
+      write: { op: 'delete', uid: 'v-web', proof: { kind: 'tombstone' } },
+    })
+  })
+
+  test('of another uid stays as it is, whatever stamps it has', async () => {
+    start()
+    const copy = await onePod()
+    const before = (await intents()).length
+    await publish('DELETED', virtualKey(web), pod())
+    const [deletion] = (await expectIntents(before + 1)).slice(before)
+    if (deletion !== undefined) await settle(deletion, { uid: 'h1' })
+    await publish('DELETED', hostKey(web), copy)
+    await publish('ADDED', hostKey(web), { ...bare(copy), metadata: { ...bare(copy).metadata, uid: 'theirs' } })
+    const elsewhere = { ...hostKey(web), name: 'theirs' }
+    await publish('ADDED', elsewhere, { ...copy, metadata: { ...copy.metadata, name: 'theirs', uid: 'theirs-too' } })
+    await settled()
+    expect(withoutFences((await intents()).slice(before + 1))).toEqual([])
   })
 })
 

@@ -187,6 +187,32 @@ test('a copy that lost its label is published as it is now, not as deleted', asy
   expect(changes.at(-1)?.object().metadata.labels ?? {}).not.toHaveProperty('causeway.dev/tenant')
 })
 
+test('a copy that was relabelled stays the tenant’s it was of, also for a watch that was taken up again', async () => {
+  await fixture.register('team-a')
+  await fixture.register('team-b', fixture.apiserver.kubeconfigFile('team-a'))
+  await makeNamespace(host, 'causeway-team-a')
+  const target = { namespace: 'causeway-team-a' }
+  const relabel = (name: string, tenant: string) =>
+    host.patch(
+      configmaps,
+      { ...target, name },
+      { metadata: { labels: { 'causeway.dev/tenant': tenant } } },
+      { type: 'merge' },
+    )
+  const first = await fixture.watcher()
+  await host.create(configmaps, target, copyFor('team-a', 'one'))
+  await host.create(configmaps, target, copyFor('team-a', 'two'))
+  await expect.poll(async () => [...(await of('one')), ...(await of('two'))], { timeout: 15_000 }).toHaveLength(2)
+  const of2 = (name: string) =>
+    ['ADDED', 'MODIFIED'].map((type) => `${type} team-a/host/configmaps/causeway-team-a/${name}`)
+  await relabel('one', 'team-b')
+  await expect.poll(() => of('one')).toEqual(of2('one'))
+  await first.close()
+  await relabel('two', 'nobody')
+  await fixture.watcher('w2')
+  await expect.poll(() => of('two'), { timeout: 15_000 }).toEqual(of2('two'))
+})
+
 test('a process killed between publish and position repeats itself without a double', async () => {
   await fixture.register('team-a')
   const first = fixture.watcherProcess('w1')
