@@ -28,6 +28,8 @@ export type PlanContext = {
   fingerprint(text: string): string
   /** Whether this version of an object has come back from the watch: the echo of the write that made it. */
   hasSeen(target: SidedRef, resourceVersion: string): boolean
+  /** The uid of the object that the key is of, as far as it is known. */
+  sourceUid?: string | undefined
   /** What both sides of the key are known to agree on. */
   agreed?: Agreement | undefined
 }
@@ -156,6 +158,7 @@ function planWrite(
     target: { tenant: key.tenant, ...decision.target },
     write: decision.write,
     source: key.ref,
+    ...(isToCopy(decision) && context.sourceUid !== undefined ? { sourceUid: context.sourceUid } : {}),
     needs: decision.needs,
     causeSeq: cause.seq,
     observedAt: cause.observedAt,
@@ -183,6 +186,10 @@ function planWrite(
     due: context.now + backoffDelay(ISSUED_LIMIT, attempt, () => 1),
     ...(waited?.reason === undefined ? {} : { reason: waited.reason }),
   })
+}
+
+function isToCopy({ target, write }: WriteDecision): boolean {
+  return target.side === 'host' && (write.op === 'create' || write.op === 'patch')
 }
 
 /** The number of the attempt to make now, or what to remember instead. */
