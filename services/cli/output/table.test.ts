@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { SyncRow } from './sync-rows.ts'
-import { renderLine, renderTable } from './table.ts'
+import { align, renderLine, renderTable } from './table.ts'
 
 const pod: SyncRow = {
   tenant: 'team-a',
@@ -48,4 +48,33 @@ test('is one line per change where there is no terminal', () => {
   expect(renderLine(pod)).toBe(
     'team-a pod/default/web  → causeway-team-a/web-x-default-x-team-a  Running  on node-1  13.0 ms',
   )
+})
+
+const long = [
+  ['TENANT', 'STATE', 'KUBECONFIG', ''],
+  ['a', 'synced', '/home/somebody/clusters/kubeconfigs/of/the/team-a.yaml', ''],
+  ['b', 'unreachable', '/b.yaml', '127.0.0.1:1: ECONNREFUSED (connect ECONNREFUSED 127.0.0.1:1)'],
+]
+
+test('columns are as wide as they take where the width is not said', () => {
+  expect(align(long)[1]).toBe('a       synced       /home/somebody/clusters/kubeconfigs/of/the/team-a.yaml')
+  expect(align([])).toEqual([])
+})
+
+test('in a narrow terminal the widest columns are cut, and sentences go on below', () => {
+  const lines = align(long, 72)
+  expect(lines.every((line) => line.length <= 72)).toBe(true)
+  expect(lines).toEqual([
+    'TENANT  STATE        KUBECONFIG',
+    'a       synced       /home/somebody/clusters…',
+    'b       unreachable  /b.yaml                   127.0.0.1:1: ECONNREFUSED',
+    '                                               (connect ECONNREFUSED',
+    '                                               127.0.0.1:1)',
+  ])
+})
+
+test('no column is cut to nothing, however narrow the terminal is', () => {
+  const lines = align(long, 10)
+  expect(lines[0]).toBe('TENANT  STATE     KUBECON…')
+  expect(lines[2]).toContain('unreach…')
 })

@@ -43,17 +43,72 @@ export function renderLine(row: SyncRow): string {
     .join('  ')
 }
 
-/** Pads each column to its widest cell. */
-export function align(rows: readonly (readonly string[])[]): string[] {
-  const widths: number[] = []
-  for (const row of rows)
-    for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, cell.length)
-  return rows.map((row) =>
-    row
-      .map((cell, index) => cell.padEnd(widths[index] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  )
+/** Columns are cut no narrower than this, and the last one, which is wrapped, no narrower than that. */
+const NARROWEST = 8
+const NARROWEST_LAST = 24
+
+/**
+ * Pads each column to its widest cell.
+ * @param width of the terminal: where lines would be longer, the widest columns are cut, and the last one, which holds
+ *   sentences, goes on in lines below. @default as wide as it takes
+ */
+export function align(rows: readonly (readonly string[])[], width = Number.POSITIVE_INFINITY): string[] {
+  const columns = Math.max(0, ...rows.map(({ length }) => length))
+  const natural = Array.from({ length: columns }, (_, at) => Math.max(...rows.map((row) => (row[at] ?? '').length)))
+  const widths = fitted(natural, width - GAP.length * (columns - 1))
+  return rows.flatMap((row) => {
+    const last = columns - 1
+    const cut = row.map((cell, at) => (at === last ? cell : shortened(cell, widths[at] ?? 0)))
+    const [first = '', ...below] = wrapped(row[last] ?? '', widths[last] ?? 0)
+    const lines = [row.length === columns ? cut.with(last, first) : cut, ...below.map((text) => padded(text, last))]
+    return lines.map((cells) =>
+      cells
+        .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+        .join(GAP)
+        .trimEnd(),
+    )
+  })
+}
+
+const GAP = '  '
+
+/** The widths of columns that together have no more than `room`: the widest give way first, as far as they may. */
+function fitted(natural: readonly number[], room: number): number[] {
+  const widths = [...natural]
+  const least = natural.map((_, at) => (at === natural.length - 1 ? NARROWEST_LAST : NARROWEST))
+  let over = widths.reduce((sum, each) => sum + each, 0) - room
+  while (over > 0 && Number.isFinite(over)) {
+    const spare = widths.map((each, at) => each - (least[at] ?? 0))
+    const widest = widths.reduce(
+      (best, each, at) => ((spare[at] ?? 0) > 0 && each > (widths[best] ?? -1) ? at : best),
+      -1,
+    )
+    if (widest < 0) break
+    widths[widest] = (widths[widest] ?? 0) - 1
+    over--
+  }
+  return widths
+}
+
+function shortened(cell: string, width: number): string {
+  return cell.length <= width ? cell : `${cell.slice(0, width - 1)}…`
+}
+
+/** A text in lines of at most `width`, broken between words where it can be. */
+function wrapped(text: string, width: number): string[] {
+  const lines: string[] = []
+  let rest = text
+  while (rest.length > width && width > 0) {
+    const space = rest.lastIndexOf(' ', width)
+    const end = space > 0 ? space : width
+    lines.push(rest.slice(0, end))
+    rest = rest.slice(end).trimStart()
+  }
+  return [...lines, rest]
+}
+
+function padded(text: string, before: number): string[] {
+  return [...Array.from({ length: before }, () => ''), text]
 }
 
 function cellsOf(row: SyncRow): string[] {

@@ -24,8 +24,8 @@ export async function listTenants(options: CommandOptions): Promise<number> {
         row.kubeconfig,
         row.health?.message ?? '',
       ])
-      for (const line of align([['TENANT', 'STATE', 'HOST NAMESPACE', 'KUBECONFIG', ''], ...lines]))
-        terminal.print(line)
+      const all = [['TENANT', 'STATE', 'HOST NAMESPACE', 'KUBECONFIG', ''], ...lines]
+      for (const line of align(all, terminal.isTty ? terminal.width : undefined)) terminal.print(line)
     }
     return 0
   })
