@@ -4,6 +4,7 @@ import { Registry } from 'prom-client'
 import { expect, test } from 'vitest'
 import { pipelineEnv, parsePipelineConfig } from '#libs/config'
 import { HEADERS, REASONS, STREAMS } from '#libs/events'
+import { REMEDIES, VERDICTS } from '#libs/explain'
 import { METRICS } from '#libs/telemetry'
 import { ANNOTATIONS, DECIDE_ORDER, KINDS, LABELS, REPORTS, RULES, SWITCHES } from '#libs/translation'
 import { ConfigError } from '#libs/kernel'
@@ -24,8 +25,20 @@ function codeWords(path: string): Set<string> {
   return new Set([...read(path).matchAll(/`([^`\n]+)`/g)].flatMap((match) => match[1] ?? []))
 }
 
-test('every reason is explained, and no other', () => {
-  expect(firstCells('docs/reasons.md')).toEqual([...REASONS])
+test('every reason and every verdict is explained, and no other', () => {
+  expect(firstCells('docs/reasons.md')).toEqual([...REASONS, ...VERDICTS])
+})
+
+test('of every reason and verdict it is said what it means and what to do', () => {
+  const rows = [...read('docs/reasons.md').matchAll(/^\| `[^`]+` \|(.+)\|$/gm)]
+  expect(rows).toHaveLength(REASONS.length + VERDICTS.length)
+  const incomplete = rows.filter(([, cells = '']) => {
+    const [means = '', todo = ''] = cells.split(' | ').map((cell) => cell.trim())
+    return means.length < 10 || todo.length < 5
+  })
+  expect(incomplete.map(([row]) => row)).toEqual([])
+  const without = [...REASONS, ...VERDICTS].filter((reason) => REMEDIES[reason] === undefined)
+  expect(without).toEqual(['InSync'])
 })
 
 test('every rule of deciding is explained, and no other', () => {

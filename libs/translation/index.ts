@@ -20,7 +20,14 @@ export type {
   ToHost,
   TranslateInput,
 } from './kind.ts'
-export { hasOwnNamespaces, hostName, hostNamespaceFor, hostRefOf, tenantNameProblem } from './names.ts'
+export {
+  hasOwnNamespaces,
+  hostName,
+  hostNamespaceFor,
+  hostRefOf,
+  isNamespaceMapped,
+  tenantNameProblem,
+} from './names.ts'
 export type { TenantPlace } from './names.ts'
 export {
   DECIDE_ORDER,

@@ -16,7 +16,8 @@ import { DataFolder } from './up/data-folder.ts'
 import { planUp } from './up/plan.ts'
 import { up } from './up/up-command.ts'
 
-/** The command line. `run` resolves to the exit status: 0 done, 1 failed, 2 wrong input. */
+import { addObjectCommands } from './why/commands.ts'
+/** The command line. `run` resolves to the exit status: 0 done, 1 failed, 2 wrong input; 3 where a question cannot be answered. */
 export function createProgram(signal: AbortSignal): { run(argv: readonly string[]): Promise<number> } {
   const terminal = createTerminal()
   let exitStatus = 0
@@ -146,6 +147,11 @@ export function createProgram(signal: AbortSignal): { run(argv: readonly string[
         return exitStatus
       } catch (error) {
         if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+  const done = (status: number): void => {
+    exitStatus = status
+  }
+  addObjectCommands(program, { terminal, signal, done })
+
         if (!(error instanceof ConfigError)) throw error
         for (const problem of error.problems) terminal.progress(`causeway: ${problem}`)
         return 2

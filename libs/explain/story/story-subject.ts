@@ -1,6 +1,6 @@
 import { ALL_PARTITIONS, type RecordType, STREAMS, partitionOf, subjectFor } from '#libs/events'
 import type { ObjectKey, ObjectRef } from '#libs/kube-model'
-import { type TenantPlace, hostRefOf, isMirrored, mirrorFor } from '#libs/translation'
+import { type TenantContext, hostRefOf, isMirrored, mirrorFor } from '#libs/translation'
 
 /** Whose story is read: one object of a tenant, with what stands for it, or what it stands for, on the host. */
 export type StorySubject = {
@@ -16,20 +16,20 @@ export type StorySubject = {
 
 /** The subject of a story, by the tenant's object. */
 export function storySubject(
-  tenant: TenantPlace,
+  tenant: TenantContext,
   ref: ObjectRef,
-  installation: { partitions: number; originalOf?: ObjectRef | undefined },
+  { partitions }: { partitions: number },
 ): StorySubject {
-  const original = mirrorFor(ref.resource) === undefined ? undefined : (installation.originalOf ?? ref)
+  const mirror = mirrorFor(ref.resource)
+  const original = mirror?.originalOf === undefined ? ref : mirror.originalOf(ref, tenant)
+  const isFromHost = mirror !== undefined && original !== undefined
   return {
     tenant: tenant.name,
-    partition: partitionOf(tenant.name, installation.partitions),
+    partition: partitionOf(tenant.name, partitions),
     ref,
     virtual: { tenant: tenant.name, side: 'virtual', ...ref },
-    ...(isMirrored(ref.resource)
-      ? {}
-      : { copy: { tenant: tenant.name, side: 'host' as const, ...hostRefOf(ref, tenant) } }),
-    ...(original === undefined ? {} : { original: { tenant: '', side: 'host' as const, ...original } }),
+    ...(isMirrored(ref.resource) ? {} : { copy: { tenant: tenant.name, side: 'host', ...hostRefOf(ref, tenant) } }),
+    ...(isFromHost ? { original: { tenant: '', side: 'host', ...original } } : {}),
   }
 }
 

@@ -1,0 +1,38 @@
+import type { Command } from 'commander'
+import { ConfigError, errorMessage } from '#libs/kernel'
+import type { Terminal } from '../output/terminal.ts'
+import { DataFolder } from '../up/data-folder.ts'
+import { EXIT } from './exit-status.ts'
+import { why } from './why-command.ts'
+
+type Context = { terminal: Terminal; signal: AbortSignal; done: (exitStatus: number) => void }
+type Flags = { data: string; json: boolean; namespace: string; tenant?: string }
+
+/** Adds the commands that ask about objects: why, trace, diff. */
+export function addObjectCommands(program: Command, { terminal, signal, done }: Context): void {
+  const common = (command: Command): Command =>
+    command
+      .option('-t, --tenant <name>', 'the tenant')
+      .option('--data <folder>', 'folder of the running `causeway up`', '.causeway')
+  const of = ({ data, ...flags }: Flags) => ({ ...flags, folder: new DataFolder(data), terminal, signal })
+
+  common(program.command('why <kind/name>'))
+    .description('Say why an object is, or is not, where it should be, and what to do; exit status 0, 1 or 3')
+    .option('-n, --namespace <name>', 'its namespace', 'default')
+    .option('--host', 'the object is one of the host’s: whose is it?', false)
+    .option('--json', 'machine-readable output', false)
+    .action(async (object: string, flags: Flags & { host: boolean }) => {
+      done(await told(terminal, () => why({ ...of(flags), object, tenant: flags.tenant, host: flags.host })))
+    })
+}
+
+/** Where the question itself cannot be answered, that is its own exit status. */
+async function told(terminal: Terminal, ask: () => Promise<number>): Promise<number> {
+  try {
+    return await ask()
+  } catch (error) {
+    if (error instanceof ConfigError) throw error
+    terminal.progress(`causeway: ${errorMessage(error)}`)
+    return EXIT.cannotTell
+  }
+}
