@@ -1,15 +1,15 @@
-import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { parse, stringify } from 'yaml'
+import { stringify } from 'yaml'
 import { canonicalJson } from '#libs/kernel'
-import type { JsonObject, KubeObject, ObjectRef } from '#libs/kube-model'
+import type { JsonObject, KubeObject } from '#libs/kube-model'
 import { parseTenantConfig } from '#libs/sync-config'
 import type { Kind, ToHost } from './kind.ts'
 import { checkPatch } from './configured/check-patch.ts'
 import { withPatches } from './configured/with-patches.ts'
 import { KINDS, kindFor } from './registry.ts'
 import { applyPatch } from './testing/apply-patch.ts'
+import { type GoldenContext, goldenCases, readGolden } from './testing/golden-cases.ts'
 import { TENANT, deepFreeze, memoryRelated } from './testing/index.ts'
 import type { TenantContext } from './view.ts'
 
@@ -22,27 +22,14 @@ import type { TenantContext } from './view.ts'
  *   expected.yaml        the host copy; with one of the patches, the writes that follow
  * `npm run golden:update` rewrites expected.yaml.
  */
-type Context = {
-  tenant?: Partial<TenantContext>
-  /** The tenant's configuration as it is written. */
-  config?: JsonObject
-  virtual?: { ref: ObjectRef; object: KubeObject }[]
-  host?: { ref: ObjectRef; object: KubeObject }[]
-  users?: { of: ObjectRef; by: ObjectRef[] }[]
-}
-
-const root = import.meta.dirname
-
 // Of custom resources, which only configurations name, this one stands for all.
 const kinds = { ...KINDS, customresources: kindFor('widgets.example.com') }
 
 for (const [resource, kind] of Object.entries(kinds)) {
   if (kind === undefined) continue
-  const fixtures = join(root, 'kinds', resource, 'fixtures')
   describe(`${resource} as the golden files have them`, () => {
-    test.each(readdirSync(fixtures))('%s', async (name) => {
-      const folder = join(fixtures, name)
-      const { output, again } = run(kind, folder)
+    test.each(goldenCases(`kinds/${resource}`))('$name', async ({ folder, context }) => {
+      const { output, again } = run(kind, folder, context)
       expect(again).toBe(canonicalJson(output))
       await expect(stringify(output, { lineWidth: 120, sortMapEntries: true })).toMatchFileSnapshot(
         join(folder, 'expected.yaml'),
@@ -52,17 +39,16 @@ for (const [resource, kind] of Object.entries(kinds)) {
 }
 
 /** The outcome of a case, and that of a second run, which must not differ. */
-function run(given: Kind, folder: string): { output: unknown; again: string } {
-  const original = deepFreeze(read<KubeObject>(folder, 'virtual.yaml'))
-  const context = read<Context>(folder, 'context.yaml') ?? {}
+function run(given: Kind, folder: string, context: GoldenContext): { output: unknown; again: string } {
+  const original = deepFreeze(readGolden<KubeObject>(folder, 'virtual.yaml'))
   if (original === undefined) throw new Error(`${folder} has no virtual.yaml`)
   const tenant = deepFreeze({ ...TENANT, ...context.tenant, config: configOf(context) })
   const related = memoryRelated(context)
   const kind = withPatches(given, tenant)
   const translate = () => kind.toHost({ virtual: original, tenant, related })
   const copy = deepFreeze(translate())
-  const virtualPatch = read<JsonObject>(folder, 'virtual-patch.yaml')
-  const hostPatch = read<JsonObject>(folder, 'host-patch.yaml')
+  const virtualPatch = readGolden<JsonObject>(folder, 'virtual-patch.yaml')
+  const hostPatch = readGolden<JsonObject>(folder, 'host-patch.yaml')
   if (virtualPatch === undefined && hostPatch === undefined) {
     return { output: madeOf(copy), again: canonicalJson(madeOf(translate())) }
   }
@@ -88,7 +74,7 @@ function madeOf(copy: ToHost): unknown {
   return copy.tokens === undefined ? copy.object : { object: copy.object, tokens: copy.tokens }
 }
 
-function configOf({ config }: Context): TenantContext['config'] {
+function configOf({ config }: GoldenContext): TenantContext['config'] {
   const parsed = parseTenantConfig(config, { checkPatch })
   if (parsed.config === undefined) throw new Error(JSON.stringify(parsed.problems))
   return parsed.config
@@ -96,9 +82,4 @@ function configOf({ config }: Context): TenantContext['config'] {
 
 function patched(object: KubeObject, patch: JsonObject | undefined): KubeObject {
   return patch === undefined ? object : (applyPatch(object as JsonObject, patch, false) as KubeObject)
-}
-
-function read<T>(folder: string, name: string): T | undefined {
-  const path = join(folder, name)
-  return existsSync(path) ? (parse(readFileSync(path, 'utf8')) as T) : undefined
 }

@@ -25,6 +25,7 @@ export function hostLabelSelector(selector: JsonObject, scope: NamespaceScope, t
     expressions.push({ key: LABELS.namespace, operator: 'In', values: [...scope.namespaces] })
   }
   return {
+    ...namespaces?.rest,
     ...pods.rest,
     matchLabels: {
       ...pods.labels,

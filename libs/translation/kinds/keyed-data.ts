@@ -4,8 +4,11 @@ import { isEnabled } from '#libs/sync-config'
 import { asObject, stringMap } from '../json.ts'
 import type { Kind, PairInput, PairWrite } from '../kind.ts'
 import { compareMetadata, hostMetadata, metadataBase, metadataPatch, refOf } from '../metadata.ts'
+import { contentOf, fieldTags, ownedFieldsPatch } from '../owned-fields.ts'
 import { patchHost, patchVirtual } from '../patches.ts'
 import { type Merge, type Tag, tagsOf, threeWay } from '../three-way.ts'
+
+const KNOWN: ReadonlySet<string> = new Set(['data', 'binaryData', 'stringData', 'type', 'immutable'])
 
 /** What sets one kind of keyed data apart from another. */
 export type KeyedDataOptions = {
@@ -47,7 +50,9 @@ export function keyedDataKind(options: KeyedDataOptions): Kind {
       for (const field of fields) if (asObject(virtual[field])) object[field] = cloneJson(virtual[field])
       if (hostType !== undefined) object.type = hostType(virtual)
       if (virtual.immutable === true) object.immutable = true
-      const base: JsonObject = metadataBase(virtual)
+      const further = furtherFields(virtual)
+      Object.assign(object, cloneJson(further))
+      const base: JsonObject = { ...metadataBase(virtual), ...furtherBase(further) }
       for (const field of fields) base[field] = tagsOf(stringMap(virtual[field]), tag)
       return { kind: 'object', object, base }
     },
@@ -74,15 +79,26 @@ function reconcile(input: PairInput, { resource, fields, tag, hostType }: KeyedD
     return [{ side: 'host', rule: 'update', write: { op: 'delete', uid: host.metadata.uid ?? '', proof } }]
   }
   if (virtual.immutable === true && host.immutable !== true) hostBody.immutable = true
+  const further = furtherFields(virtual)
+  const crossed = asObject(base?.further) ?? {}
+  Object.assign(hostBody, ownedFieldsPatch(furtherFields(host), further, { crossed }))
   if (Object.keys(hostBody).length > 0) {
-    return [
-      patchHost(host, hostBody, { rule: 'update', base: baseAfter(metadata.baseAfterHost, merges, 'baseAfterHost') }),
-    ]
+    const after = baseAfter({ ...metadata.baseAfterHost, ...furtherBase(further) }, merges, 'baseAfterHost')
+    return [patchHost(host, hostBody, { rule: 'update', base: after })]
   }
   const virtualBody = body(metadata.virtual, merges, 'toVirtual')
   if (Object.keys(virtualBody).length === 0) return []
-  const after = baseAfter(metadata.baseAfterVirtual, merges, 'baseAfterVirtual')
+  const after = baseAfter({ ...metadata.baseAfterVirtual, ...furtherBase(further) }, merges, 'baseAfterVirtual')
   return [patchVirtual(virtual, virtualBody, { rule: 'fieldsBack', base: after })]
+}
+
+/** Fields that nobody knows: they are the tenant's. */
+function furtherFields(object: KubeObject): JsonObject {
+  return Object.fromEntries(Object.entries(contentOf(object)).filter(([field]) => !KNOWN.has(field)))
+}
+
+function furtherBase(further: JsonObject): JsonObject {
+  return Object.keys(further).length === 0 ? {} : { further: fieldTags(further) }
 }
 
 function body(

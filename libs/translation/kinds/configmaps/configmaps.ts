@@ -5,7 +5,7 @@ import { keyedDataKind } from '../keyed-data.ts'
 /** ConfigMaps cross while a pod that crosses refers to them. */
 export const configMaps = keyedDataKind({
   resource: RESOURCES.configmaps,
-  version: 1,
+  version: 2,
   configKey: 'configMaps',
   fields: ['data', 'binaryData'],
   tag: plainTag,

@@ -84,10 +84,9 @@ function isUnion(term: JsonObject): boolean {
   return namesIn(term.namespaces).length > 0 && selector !== undefined && !isEmptySelector(selector)
 }
 
-function isEmptySelector(selector: JsonObject): boolean {
-  return (
-    Object.keys(asObject(selector.matchLabels) ?? {}).length === 0 && objectsIn(selector.matchExpressions).length === 0
-  )
+function isEmptySelector({ matchLabels, matchExpressions, ...unknown }: JsonObject): boolean {
+  const terms = { ...asObject(matchLabels), ...unknown }
+  return Object.keys(terms).length === 0 && objectsIn(matchExpressions).length === 0
 }
 
 /**

@@ -9,7 +9,7 @@ const MEANT_FOR_ITS_CLUSTER = ['kubernetes.io/service-account-token', 'bootstrap
 /** Secrets cross while a pod that crosses refers to them. */
 export const secrets = keyedDataKind({
   resource: RESOURCES.secrets,
-  version: 1,
+  version: 2,
   configKey: 'secrets',
   fields: ['data'],
   tag: secretTag,
