@@ -7,6 +7,19 @@ export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', '
 
 const port = z.coerce.number().int().min(0).max(65535)
 
+/** How many objects a tenant may lose within a minute before a live read must confirm that they are gone. */
+export type DeletionLimits = {
+  /** Of one kind, however few there are. */
+  free: number
+  /** Of one kind, as a share of its objects; the larger of the two counts. */
+  share: number
+  /** Of all kinds together. */
+  perMinute: number
+}
+
+/** The limits where nothing is set. */
+export const DEFAULT_DELETION_LIMITS: DeletionLimits = { free: 20, share: 0.5, perMinute: 1_000 }
+
 /** Settings of the pipeline's services, from the environment (12-factor). */
 const schema = z.object({
   CAUSEWAY_NATS_URL: z
@@ -39,6 +52,36 @@ const schema = z.object({
     .max(60)
     .default(5)
     .describe('Time after which the work of a dead process is taken over'),
+  CAUSEWAY_DELETIONS_FREE: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(DEFAULT_DELETION_LIMITS.free)
+    .describe('Objects of a kind that a tenant may lose within a minute before a live read must confirm it'),
+  CAUSEWAY_DELETIONS_SHARE: z.coerce
+    .number()
+    .min(0)
+    .max(1)
+    .default(DEFAULT_DELETION_LIMITS.share)
+    .describe('The same as a share of the objects of the kind; the larger of the two counts'),
+  CAUSEWAY_DELETIONS_PER_MINUTE: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(DEFAULT_DELETION_LIMITS.perMinute)
+    .describe('The same over all kinds of a tenant, however many objects it has'),
+  CAUSEWAY_PATROL_SECONDS: z.coerce
+    .number()
+    .min(1)
+    .max(86_400)
+    .default(600)
+    .describe('Time between two looks at every object, whether or not a change told of it'),
+  CAUSEWAY_VERIFY_SECONDS: z.coerce
+    .number()
+    .min(1)
+    .max(86_400)
+    .default(3_600)
+    .describe('Time between two lists of a kind, that what is known is compared with'),
   CAUSEWAY_HTTP_HOST: z.string().min(1).default('127.0.0.1').describe('Address of /livez, /readyz and /metrics'),
   CAUSEWAY_HTTP_PORT: port.default(0).describe('Port of /livez, /readyz and /metrics; 0 takes a free one'),
   CAUSEWAY_LOG_LEVEL: z.enum(LOG_LEVELS).default('info').describe('Least level that is logged'),
@@ -54,6 +97,12 @@ export type PipelineConfig = {
   keyRingFile: string
   instance: string
   leaseTtlMs: number
+  /** @default those of the schema */
+  deletions?: DeletionLimits
+  /** @default that of the schema */
+  patrolEveryMs?: number
+  /** @default that of the schema */
+  verifyEveryMs?: number
   http: { host: string; port: number }
   log: { level: string; file?: string }
 }
@@ -82,6 +131,13 @@ export function parsePipelineConfig(env: Record<string, string | undefined>): Pi
     keyRingFile: settings.CAUSEWAY_KEY_RING_FILE,
     instance: settings.CAUSEWAY_INSTANCE,
     leaseTtlMs: settings.CAUSEWAY_LEASE_TTL_SECONDS * 1_000,
+    deletions: {
+      free: settings.CAUSEWAY_DELETIONS_FREE,
+      share: settings.CAUSEWAY_DELETIONS_SHARE,
+      perMinute: settings.CAUSEWAY_DELETIONS_PER_MINUTE,
+    },
+    patrolEveryMs: settings.CAUSEWAY_PATROL_SECONDS * 1_000,
+    verifyEveryMs: settings.CAUSEWAY_VERIFY_SECONDS * 1_000,
     http: { host: settings.CAUSEWAY_HTTP_HOST, port: settings.CAUSEWAY_HTTP_PORT },
     log: {
       level: settings.CAUSEWAY_LOG_LEVEL,
@@ -99,6 +155,15 @@ export function pipelineEnv(config: PipelineConfig): Record<string, string> {
     CAUSEWAY_DATA_DIR: config.dataDir,
     CAUSEWAY_KEY_RING_FILE: config.keyRingFile,
     CAUSEWAY_LEASE_TTL_SECONDS: String(config.leaseTtlMs / 1_000),
+    ...(config.deletions === undefined
+      ? {}
+      : {
+          CAUSEWAY_DELETIONS_FREE: String(config.deletions.free),
+          CAUSEWAY_DELETIONS_SHARE: String(config.deletions.share),
+          CAUSEWAY_DELETIONS_PER_MINUTE: String(config.deletions.perMinute),
+        }),
+    ...(config.patrolEveryMs === undefined ? {} : { CAUSEWAY_PATROL_SECONDS: String(config.patrolEveryMs / 1_000) }),
+    ...(config.verifyEveryMs === undefined ? {} : { CAUSEWAY_VERIFY_SECONDS: String(config.verifyEveryMs / 1_000) }),
     CAUSEWAY_HTTP_HOST: config.http.host,
     CAUSEWAY_HTTP_PORT: String(config.http.port),
     CAUSEWAY_LOG_LEVEL: config.log.level,

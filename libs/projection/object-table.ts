@@ -41,6 +41,8 @@ export class ObjectTable {
   readonly #put
   readonly #page
   readonly #namesIn
+  readonly #count
+  readonly #countIn
 
   constructor(database: Database, vault: Vault) {
     this.#vault = vault
@@ -60,9 +62,25 @@ export class ObjectTable {
       `SELECT namespace, name FROM objects WHERE ${key} AND (namespace, name) > (?, ?) AND body IS NOT NULL
        ORDER BY namespace, name LIMIT ?`,
     )
+    this.#count = database.prepare<[string, Side, string], { count: number }>(
+      `SELECT count(*) AS count FROM objects WHERE ${key} AND body IS NOT NULL`,
+    )
+    this.#countIn = database.prepare<[string, Side, string], { count: number }>(
+      'SELECT count(*) AS count FROM objects WHERE tenant = ? AND side = ? AND namespace = ? AND body IS NOT NULL',
+    )
     this.#namesIn = database.prepare<[string, Side, string, string], NamePage[number]>(
       `SELECT namespace, name FROM objects WHERE ${key} AND namespace = ? AND body IS NOT NULL`,
     )
+  }
+
+  /** How many objects of a resource are there. */
+  count(of: Pick<ObjectKey, 'tenant' | 'side' | 'resource'>): number {
+    return this.#count.get(of.tenant, of.side, of.resource)?.count ?? 0
+  }
+
+  /** How many objects of whatever resource are there in a namespace. */
+  countIn(of: Pick<ObjectKey, 'tenant' | 'side' | 'namespace'>): number {
+    return this.#countIn.get(of.tenant, of.side, of.namespace)?.count ?? 0
   }
 
   /** The object's last state or tombstone, `undefined` when it was never seen. */

@@ -91,7 +91,7 @@ export class PendingTable {
     )
     this.#parked = database.prepare<[], Row & KeyRow>("SELECT * FROM pending WHERE state = 'parked'")
     this.#parkedFor = database.prepare<[string, string], KeyRow>(
-      'SELECT tenant, resource, namespace, name FROM pending WHERE tenant = ? AND reason = ?',
+      "SELECT tenant, resource, namespace, name FROM pending WHERE tenant = ? AND reason = ? AND state = 'parked'",
     )
     this.#wake = database.prepare<[string, string, string, number], KeyRow>(
       `UPDATE pending SET due = 0 WHERE (tenant, resource, namespace, name, slot) IN (

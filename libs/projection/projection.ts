@@ -33,6 +33,7 @@ import { type DecisionKey, PendingTable } from './pending-table.ts'
 import { ReferenceTable } from './reference-table.ts'
 import { type Sweep, sweepKeys } from './sweep-keys.ts'
 import { TombstoneTable } from './tombstones.ts'
+import { VanishedTable } from './vanished-table.ts'
 
 export type ProjectionOptions = {
   path: string
@@ -51,6 +52,7 @@ export class Projection {
   readonly objects: ObjectTable
   readonly references: ReferenceTable
   readonly pending: PendingTable
+  readonly vanished: VanishedTable
   readonly copies: CopyTable
   /** Whether the file was made just now, so that it must be filled from STATE. */
   readonly fresh: boolean
@@ -81,6 +83,7 @@ export class Projection {
     this.objects = new ObjectTable(database, options.vault)
     this.references = new ReferenceTable(database)
     this.pending = new PendingTable(database)
+    this.vanished = new VanishedTable(database)
     this.copies = new CopyTable(database)
     this.#tombstones = new TombstoneTable(database)
     this.#meta = database.prepare<[string], { value: string }>('SELECT value FROM meta WHERE key = ?')
@@ -177,7 +180,7 @@ export class Projection {
   /** Forgets all that was folded in of a tenant. Nothing is decided by that: its objects are simply not followed any more. */
   forgetTenant(name: string): void {
     this.#begin()
-    for (const table of ['objects', 'refs', 'synced', 'bases', 'pending', 'copies']) {
+    for (const table of ['objects', 'refs', 'synced', 'bases', 'pending', 'copies', 'vanished']) {
       this.#database.prepare(`DELETE FROM ${table} WHERE tenant = ?`).run(name)
     }
     this.#database.prepare('DELETE FROM tenants WHERE name = ?').run(name)

@@ -3,7 +3,7 @@ export const SCHEMA_VERSION = 7
 
 /**
  * Objects of both sides keyed as in the log (those that are gone have no body, see tombstones.ts), who refers to whom (virtual objects), what is under way per target, keys
- * that wait, which host objects were made as copies, and how far the log is folded in.
+ * that wait, which host objects were made as copies, deletions that are counted (vanished-table.ts), and how far the log is folded in.
  */
 export const SCHEMA = `
 CREATE TABLE objects (
@@ -61,6 +61,14 @@ CREATE TABLE pending (
 ) WITHOUT ROWID;
 CREATE INDEX pending_due ON pending (due) WHERE due IS NOT NULL;
 CREATE INDEX pending_reason ON pending (tenant, reason) WHERE reason IS NOT NULL;
+
+CREATE TABLE vanished (
+  tenant TEXT NOT NULL, side TEXT NOT NULL,
+  resource TEXT NOT NULL, namespace TEXT NOT NULL, name TEXT NOT NULL,
+  weight INTEGER NOT NULL,
+  until REAL NOT NULL,
+  PRIMARY KEY (tenant, side, resource, namespace, name)
+) WITHOUT ROWID;
 
 CREATE TABLE tenants (name TEXT PRIMARY KEY, uid TEXT NOT NULL) WITHOUT ROWID;
 

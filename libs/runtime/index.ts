@@ -8,6 +8,8 @@ export {
 export type { ClusterClaim, ClusterIdentity } from './cluster-identities.ts'
 export { readTenantContext } from './accept-entry.ts'
 export { CloseStack } from './close-stack.ts'
+export { CONFIRMATION_PREFIX, HOLD_PREFIX, openDeletionHolds } from './deletion-holds.ts'
+export type { DeletionHold, HoldConfirmation } from './deletion-holds.ts'
 export { agreeOnInstallation } from './installation.ts'
 export { serveHealth } from './health-server.ts'
 export type { HealthServer } from './health-server.ts'

@@ -28,6 +28,16 @@ export const METRICS = {
     help: 'Host objects not published, by reason: unknown tenant, or a stamp outside the tenant’s namespace.',
     labels: ['reason'],
   },
+  verifications: {
+    name: 'causeway_watcher_verifications_total',
+    help: 'Lists that were compared with what was published, by side and resource.',
+    labels: ['side', 'resource'],
+  },
+  watchFound: {
+    name: 'causeway_watcher_found_total',
+    help: 'Objects whose state or end no watch told of, found by a list, by side and resource.',
+    labels: ['side', 'resource', 'what'],
+  },
   changesFolded: {
     name: 'causeway_translator_changes_total',
     help: 'Changes folded into the projection, by side and resource.',
@@ -45,7 +55,12 @@ export const METRICS = {
   },
   repairs: {
     name: 'causeway_translator_repairs_total',
-    help: 'Intents that only the patrol found to be missing: drift that no change told of.',
+    help: 'Intents that only the patrol found to be missing, by rule: drift that no change told of.',
+    labels: ['rule'],
+  },
+  patrols: {
+    name: 'causeway_translator_patrols_total',
+    help: 'Complete patrols: every object of a partition decided about again.',
   },
   partitionLag: {
     name: 'causeway_partition_lag_messages',
@@ -56,5 +71,9 @@ export const METRICS = {
     name: 'causeway_translator_parked',
     help: 'Objects that wait, by reason.',
     labels: ['reason'],
+  },
+  deletionsHeld: {
+    name: 'causeway_translator_deletions_held',
+    help: 'Tenants whose deletions are stopped, since very many of their objects vanished at once.',
   },
 } as const

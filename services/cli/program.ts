@@ -7,6 +7,7 @@ import { readYaml } from './config/read-config.ts'
 import { createTerminal } from './output/terminal.ts'
 import { register } from './register.ts'
 import { status } from './status.ts'
+import { confirmDeletions } from './tenant/confirm.ts'
 import { configureTenant } from './tenant/configure.ts'
 import { connectTenant } from './tenant/connect.ts'
 import { createTenant } from './tenant/create.ts'
@@ -117,6 +118,12 @@ export function createProgram(signal: AbortSignal): { run(argv: readonly string[
     .option('--yes', 'do not ask', false)
     .action(async (name: string, options: TenantFlags & { yes: boolean }) => {
       exitStatus = await deleteTenant({ ...options, name, folder: new DataFolder(options.data), terminal, signal })
+    })
+
+  shared(tenant.command('confirm <name>'))
+    .description('Let deletions go on that were stopped since very many of its objects vanished at once')
+    .action(async (name: string, options: TenantFlags) => {
+      exitStatus = await confirmDeletions({ ...options, name, folder: new DataFolder(options.data), terminal, signal })
     })
 
   const config = program.command('config').description('Check configuration, and say what it may hold')

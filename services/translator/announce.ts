@@ -37,6 +37,10 @@ const TENANT_TEXT: Record<Reason | 'Synced', { reason: string; text: string; sho
   Unauthorized: { reason: 'SyncFailed', text: 'Causeway’s credentials are not accepted; ask the operator' },
   OutsideTenant: { reason: 'SyncFailed', text: 'it would leave the bounds of this cluster' },
   StillPresent: { reason: 'SyncWaiting', text: 'its counterpart is still there' },
+  MassDeletion: {
+    reason: 'SyncWaiting',
+    text: 'its copy is gone together with very many others; nothing is deleted before that is confirmed',
+  },
   Unsupported: { reason: 'SyncFailed', text: 'it cannot be expressed on the host', showAnswer: true },
   PatchLoop: {
     reason: 'SyncFailed',

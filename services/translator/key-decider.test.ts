@@ -61,6 +61,7 @@ function open(key: typeof vault): void {
     random: () => 0,
     logger: createLogger({ service: 'test', level: 'silent' }),
     metrics: createTranslatorMetrics(registry),
+    guard: { admit: (_tenant, _key, decision) => decision, settled: () => [] },
     tenant: (name) => (name === TENANT.name ? TENANT : undefined),
   })
 }

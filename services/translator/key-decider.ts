@@ -14,6 +14,7 @@ import {
 } from '#libs/translation'
 import type { Vault } from '#libs/vault'
 import { announcementFor } from './announce.ts'
+import type { DeletionGuard } from './deletion-guard.ts'
 import type { TranslatorMetrics } from './metrics.ts'
 import { type Cause, WAIT_SLOT, plan } from './plan.ts'
 import { SeenVersions } from './seen-versions.ts'
@@ -43,6 +44,7 @@ export type KeyDeciderOptions = {
   random: () => number
   logger: Logger
   metrics: TranslatorMetrics
+  guard: Pick<DeletionGuard, 'admit' | 'settled'>
   tenant(name: string): TenantContext | undefined
 }
 
@@ -117,9 +119,10 @@ export class KeyDecider {
     const row = projection.pending.of(key).find((pending) => pending.intentId === outcome.intentId)
     const waiting = (): number => projection.pending.countWaiting(key.tenant, COUNTED_WAITING)
     const next = settle(row, outcome, { now: clock.now(), random, waiting })
-    if (row === undefined || next === undefined) return nothing
+    const freed = this.#options.guard.settled(outcome)
+    if (row === undefined || next === undefined) return { ...nothing, keys: freed }
     projection.pending.put(key, next)
-    const keys = [...(this.#isEchoToCome(outcome) ? [] : [key]), ...this.#wokenBy(row, outcome)]
+    const keys = [...freed, ...(this.#isEchoToCome(outcome) ? [] : [key]), ...this.#wokenBy(row, outcome)]
     return { keys, announcements: this.#announceOutcome(key, { before: row, after: next }, { outcome, cause }) }
   }
 
@@ -166,12 +169,12 @@ export class KeyDecider {
   }
 
   #decide(key: DecisionKey, tenant: TenantContext, cause: Cause): Intent[] {
-    const { projection, clock, fence, vault, metrics } = this.#options
+    const { projection, clock, fence, vault, metrics, guard } = this.#options
     const now = clock.now()
     const rows = projection.pending.of(key)
     const wait = rows.find((row) => row.slot === WAIT_SLOT)
     const view = projection.view(tenant, key.ref, waitedFor(rows, now))
-    const decisions = decideFor(view)
+    const decisions = decideFor(view).map((decision) => guard.admit(tenant, key, decision))
     const planned = plan(key, decisions, {
       now,
       cause,

@@ -8,10 +8,15 @@ export type TranslatorMetrics = {
   folded(side: Side, resource: string): void
   intent(rule: string): void
   poison(stage: 'fold' | 'decide'): void
-  repaired(intents: number): void
+  /** The patrol found an intent to be missing. */
+  repaired(rule: string): void
+  /** A patrol has looked at every object of a partition. */
+  patrolled(): void
   lag(partition: number, messages: number): void
   /** Lag is told only of partitions that are held. */
   lost(partition: number): void
+  /** Tenants whose deletions are stopped. */
+  held(tenants: number): void
   parked(byReason: ReadonlyMap<string, number>): void
 }
 
@@ -23,15 +28,22 @@ export function createTranslatorMetrics(registry: Registry): TranslatorMetrics {
   const repairs = counter(registry, METRICS.repairs)
   const lag = gauge(registry, METRICS.partitionLag)
   const parked = gauge(registry, METRICS.parked)
-  for (const rule of Object.keys(RULES)) intents.inc({ rule }, 0)
+  const held = gauge(registry, METRICS.deletionsHeld)
+  const patrols = counter(registry, METRICS.patrols)
+  for (const rule of [...Object.keys(RULES), 'announce']) {
+    intents.inc({ rule }, 0)
+    repairs.inc({ rule }, 0)
+  }
   for (const stage of ['fold', 'decide']) poison.inc({ stage }, 0)
   return {
     folded: (side, resource) => folded.inc({ side, resource }),
     intent: (rule) => intents.inc({ rule }),
     poison: (stage) => poison.inc({ stage }),
-    repaired: (count) => repairs.inc(count),
+    repaired: (rule) => repairs.inc({ rule }),
+    patrolled: () => patrols.inc(),
     lag: (partition, messages) => lag.set({ role: 'translator', partition: String(partition) }, messages),
     lost: (partition) => lag.remove({ role: 'translator', partition: String(partition) }),
+    held: (tenants) => held.set(tenants),
     parked: (byReason) => {
       parked.reset()
       for (const [reason, count] of byReason) parked.set({ reason }, count)

@@ -1,4 +1,5 @@
 import type { Bus, Publisher } from '#libs/bus'
+import { DEFAULT_DELETION_LIMITS, type DeletionLimits } from '#libs/config'
 import {
   type Intent,
   type LogMessage,
@@ -16,6 +17,7 @@ import type { Vault } from '#libs/vault'
 import { Alarm } from './alarm.ts'
 import { Batch, causeOf } from './batch.ts'
 import { Committer } from './committer.ts'
+import { DeletionGuard, type HoldBoard } from './deletion-guard.ts'
 import { fillProjection } from './fill-projection.ts'
 import { FollowedStream } from './followed-stream.ts'
 import { IntentLog } from './intent-log.ts'
@@ -46,8 +48,12 @@ export type PartitionWorkerOptions = {
   /** Stores how far a stream is processed, under the fence. Rejects when the partition has another owner. */
   storePosition: (stream: StreamName, seq: number) => Promise<void>
   signal: AbortSignal
+  /** Where stopped deletions are told. @default nowhere */
+  holds?: HoldBoard
+  /** @default those of the settings */
+  deletions?: DeletionLimits | undefined
   /** How often the patrol begins, in milliseconds. @default 10 minutes */
-  patrolEveryMs?: number
+  patrolEveryMs?: number | undefined
 }
 
 /** Keys decided between two looks at the log, so that a sweep delays no live change by more than a few milliseconds. */
@@ -77,6 +83,7 @@ const DRAIN_MS = 2_000
 export class PartitionWorker {
   readonly #options: PartitionWorkerOptions
   readonly #decider: KeyDecider
+  readonly #guard: DeletionGuard
   readonly #intents: IntentLog
   readonly #alarm: Alarm
   readonly #report: PositionReport
@@ -101,7 +108,12 @@ export class PartitionWorker {
   constructor(options: PartitionWorkerOptions) {
     this.#options = options
     this.#failure.promise.catch(() => undefined)
-    this.#decider = new KeyDecider(options)
+    this.#guard = new DeletionGuard({
+      ...options,
+      limits: options.deletions ?? DEFAULT_DELETION_LIMITS,
+      board: options.holds ?? NOWHERE,
+    })
+    this.#decider = new KeyDecider({ ...options, guard: this.#guard })
     this.#sweeps = new Sweeps(options.projection)
     this.#reports = new Reports(options)
     this.#patrol = new Sweeps(options.projection)
@@ -171,7 +183,25 @@ export class PartitionWorker {
 
   /** Follows a tenant's objects no more. */
   forgetTenant(name: string): void {
-    void this.#turns.take(() => this.#options.projection.forgetTenant(name))
+    void this.#turns.take(() => {
+      this.#guard.forget(name)
+      this.#options.projection.forgetTenant(name)
+    })
+  }
+
+  /** Tenants whose deletions are stopped. */
+  get holding(): number {
+    return this.#guard.holding
+  }
+
+  /** Lets a tenant's stopped deletions go, see `DeletionGuard.confirm`. Resolves when that is committed. */
+  confirmDeletions(tenant: string, since: number): Promise<void> {
+    return this.#turns.take(async () => {
+      const batch = new Batch()
+      batch.add(this.#guard.confirm(tenant, since), this.#ownCause())
+      await this.#decide(batch)
+      await this.#commits.now()
+    })
   }
 
   async #begin(): Promise<void> {
@@ -190,6 +220,7 @@ export class PartitionWorker {
     const { projection, clock, partition, partitions } = this.#options
     if (partitionOf(tenant.name, partitions) !== partition) return
     projection.bindTenant(tenant.name, tenant.uid)
+    this.#guard.restore(tenant.name)
     this.#sweeps.add({ tenant: tenant.name })
     this.#alarm.set(clock.now())
   }
@@ -259,15 +290,15 @@ export class PartitionWorker {
     }
   }
 
-  /** @returns how many intents followed */
-  async #decide(batch: Batch): Promise<number> {
+  /** @returns the intents that followed */
+  async #decide(batch: Batch): Promise<Intent[]> {
     const { signal } = this.#interrupted
-    let intents = 0
+    const intents: Intent[] = []
     for (const intent of batch.announcements) await this.#intents.publish(intent, signal)
     for (const { key, cause } of batch.inOrder()) {
       for (const intent of this.#decider.decide(key, cause)) {
         await this.#intents.publish(intent, signal)
-        intents++
+        intents.push(intent)
       }
     }
     this.#dueAt = this.#options.projection.pending.nextDue()
@@ -289,11 +320,12 @@ export class PartitionWorker {
     if (this.#sweeps.isEmpty && !this.#patrol.isEmpty) {
       const slice = new Batch()
       this.#addSlice(slice, this.#patrol)
-      metrics.repaired(await this.#decide(slice))
-      this.#commits.soon()
+      for (const { rule } of await this.#decide(slice)) metrics.repaired(rule)
+      if (!slice.isEmpty) this.#commits.soon()
+      if (this.#patrol.isEmpty) metrics.patrolled()
     }
     if (!this.#sweeps.isEmpty || !this.#patrol.isEmpty) this.#alarm.set(now)
-    if (now >= this.#tidyAt) this.#tidy(now)
+    if (now >= this.#tidyAt) await this.#tidy(now)
     this.#alarm.set(Math.min(this.#tidyAt, this.#patrolAt))
     await this.#commits.ifDue()
   }
@@ -316,8 +348,11 @@ export class PartitionWorker {
     return this.#options.patrolEveryMs ?? PATROL_EVERY_MS
   }
 
-  #tidy(now: number): void {
+  async #tidy(now: number): Promise<void> {
     const { projection, logger, partition } = this.#options
+    const freed = new Batch()
+    freed.add(this.#guard.tidy(), this.#ownCause())
+    await this.#decide(freed)
     const isMore = projection.expireTombstones({ before: now - TOMBSTONE_LIFE_MS, now, limit: TIDY_SLICE })
     this.#tidyAt = isMore ? now + TIDY_PAUSE_MS : now + TIDY_EVERY_MS
     this.#commits.soon()
@@ -360,6 +395,8 @@ export class PartitionWorker {
     return { seq, outcomeSeq, observedAt: now, loggedAt: now }
   }
 }
+
+const NOWHERE: HoldBoard = { get: () => undefined, set: () => undefined, clear: () => undefined }
 
 /** The projection's position is older than the log: it must be filled from STATE. */
 export class ProjectionOutdated extends Error {}

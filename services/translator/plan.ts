@@ -143,7 +143,7 @@ function planWrite(
 ): void {
   const { key, decision, slot, row, context } = item
   const digest = context.fingerprint(canonicalJson(withoutSequences(decision.write)))
-  if (decision.base !== undefined && isBaseMoving(context, slot, digest)) return
+  if (decision.base !== undefined && isBaseMoving({ result, slot, digest }, context)) return
   if (decision.base === undefined && displacesBase(result, decision, context)) return
   const attempt = nextAttempt(row, digest, decision.target, context)
   if (attempt === 'under way') return
@@ -224,8 +224,11 @@ function nextAttempt(
  * Whether another write of the key that changes the base is under way. Until its echo is in, the side it was made on lags
  * behind the base, and looks as if somebody had changed it back.
  */
-function isBaseMoving(context: PlanContext & { rows: readonly Pending[] }, slot: string, digest: string): boolean {
-  return context.rows.some((row) => {
+function isBaseMoving(
+  { result, slot, digest }: { result: Plan; slot: string; digest: string },
+  context: PlanContext & { rows: readonly Pending[] },
+): boolean {
+  return [...context.rows, ...result.puts].some((row) => {
     if (!row.carriesBase || (row.slot === slot && row.digest === digest) || isOverdue(row, context)) return false
     return row.state === 'issued' || (row.state === 'done' && !isEchoed(row, targetOf(row.slot), context))
   })
@@ -314,7 +317,7 @@ function rejection(
   { now, since }: { now: number; since: number },
 ): Pending {
   const { reason, message } = decision
-  const isName = reason === 'NameConflict' || reason === 'ForeignObject'
+  const isToRetry = reason === 'NameConflict' || reason === 'ForeignObject' || reason === 'MassDeletion'
   return {
     slot: REJECT_SLOT,
     intentId: '',
@@ -325,6 +328,6 @@ function rejection(
     reason,
     message,
     since,
-    ...(isName ? { due: now + NAME_RETRY_MS } : {}),
+    ...(isToRetry ? { due: now + NAME_RETRY_MS } : {}),
   }
 }

@@ -15,6 +15,7 @@ import type { WatchPosition } from './position.ts'
 import { PositionKeeper } from './position-keeper.ts'
 import type { WatchState } from './status-board.ts'
 import { untilAborted } from './until-aborted.ts'
+import { verifyKind } from './verification.ts'
 
 export type KindWatchOptions = {
   bus: Bus
@@ -35,6 +36,8 @@ export type KindWatchOptions = {
   /** When the stream of changes was created. */
   logCreated: string
   report: (state: WatchState, message: string) => void
+  /** Time between two lists that what was published is compared with, in milliseconds. */
+  verifyEveryMs: number
   /** Takes over what surrounds a list. Without it, a list is closed by a marker for each owner. */
   hooks?: { begun(): void; closed(listed: ListedEvent): void }
 }
@@ -94,6 +97,9 @@ export class KindWatch {
     ]
     try {
       const ended = AbortSignal.any([signal, stop.signal])
+      this.#verifyOften(ended).catch((error: unknown) => {
+        if (!ended.aborted) this.#fail(error)
+      })
       await Promise.race([this.#follow(resume.resourceVersion, ended), this.#failure.promise])
     } catch (error) {
       if (!signal.aborted) throw error
@@ -102,6 +108,28 @@ export class KindWatch {
       stop.abort()
     }
     if (this.#options.held()) await this.#drain()
+  }
+
+  /** Looks now and then for what the watch has lost, each kind at a time of its own. */
+  async #verifyOften(signal: AbortSignal): Promise<void> {
+    const { clock, random, verifyEveryMs, metrics, logger, cluster, scope } = this.#options
+    // What is said about objects is not remembered.
+    if (scope.trustsLists === true) return
+    const resource = resourceToken(scope.resource)
+    await clock.sleep(random() * verifyEveryMs, signal)
+    for (;;) {
+      if (this.#synced) {
+        const options = { ...this.#options, intake: this.intake, watched: () => this.#lastVersion }
+        const found = await verifyKind({ ...options, inTurn: (step) => this.inTurn(step) }, signal)
+        if (found !== undefined) metrics.verified(scope.side, resource, found)
+        if (found !== undefined && found.missed + found.gone > 0)
+          logger.error(
+            { cluster: cluster.name, resource, ...found },
+            'a watch has lost events; what it missed is published',
+          )
+      }
+      await clock.sleep(verifyEveryMs, signal)
+    }
   }
 
   /** Runs a step between two events. */

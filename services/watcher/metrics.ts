@@ -9,6 +9,8 @@ export type WatcherMetrics = {
   list(side: Side, resource: string): void
   error(side: Side, resource: string): void
   dropped(reason: DropReason): void
+  /** A list was compared with what was published. */
+  verified(side: Side, resource: string, found: { missed: number; gone: number }): void
 }
 
 export function createWatcherMetrics(registry: Registry): WatcherMetrics {
@@ -16,11 +18,18 @@ export function createWatcherMetrics(registry: Registry): WatcherMetrics {
   const lists = counter(registry, METRICS.watchLists)
   const errors = counter(registry, METRICS.watchErrors)
   const dropped = counter(registry, METRICS.watchDropped)
+  const verified = counter(registry, METRICS.verifications)
+  const found = counter(registry, METRICS.watchFound)
   for (const reason of DROP_REASONS) dropped.inc({ reason }, 0)
   return {
     event: (side, resource, type) => events.inc({ side, resource, type }),
     list: (side, resource) => lists.inc({ side, resource }),
     error: (side, resource) => errors.inc({ side, resource }),
     dropped: (reason) => dropped.inc({ reason }),
+    verified: (side, resource, { missed, gone }) => {
+      verified.inc({ side, resource })
+      found.inc({ side, resource, what: 'missed' }, missed)
+      found.inc({ side, resource, what: 'gone' }, gone)
+    },
   }
 }

@@ -29,6 +29,8 @@ export type WatcherRole = Role & {
 /** Changes of one tenant that may be unacked at once; what exceeds it waits and coalesces. */
 const WINDOW = 256
 
+const VERIFY_EVERY_MS = 3_600_000
+
 /** Starts watching the tenants of the partitions that nobody else does, and the host, if nobody else does. */
 export async function startWatcher(context: RoleContext): Promise<WatcherRole> {
   const { bus, config, clock, random, directory, vault } = context
@@ -64,6 +66,7 @@ export async function startWatcher(context: RoleContext): Promise<WatcherRole> {
     random,
     partitions,
     window: WINDOW,
+    verifyEveryMs: config.verifyEveryMs ?? VERIFY_EVERY_MS,
     logCreated: (await bus.manager.streams.info(STREAMS.changes)).created,
   }
   const ownership = ({ fence, lease, signal }: OwnedPartition): Ownership => ({

@@ -27,6 +27,8 @@ export type WatcherParts = {
   clock: Clock
   random: () => number
   partitions: number
+  /** Time between two verifications of a kind, in milliseconds. */
+  verifyEveryMs: number
   /** Changes of one tenant that may be unacked at once. */
   window: number
   /** When the stream of changes was created. */

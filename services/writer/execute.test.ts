@@ -326,6 +326,33 @@ describe('delete', () => {
     expect(await run(confirm, { tenant: [other], host: [deleted] })).toMatchObject({ result: 'done' })
   })
 
+  test.each<{ list: string; page: object; expected: object }>([
+    { list: 'says the same', page: { items: [] }, expected: { result: 'done' } },
+    {
+      list: 'has another of the name',
+      page: { items: [live(hostCopy(), { name: 'web', uid: 'virtual-2' })] },
+      expected: { result: 'done' },
+    },
+    {
+      list: 'still has it',
+      page: { items: [live(hostCopy(), { name: 'web', uid: 'virtual-1' })] },
+      expected: { result: 'parked', reason: 'StillPresent' },
+    },
+    {
+      list: 'is of an earlier version than was seen',
+      page: { metadata: { resourceVersion: '99' }, items: [] },
+      expected: { result: 'parked', reason: 'MassDeletion' },
+    },
+  ])('that speaks for many goes by the list as well, which $list', async ({ page, expected }) => {
+    const proof = { kind: 'confirm-absent', counterpart: virtualTarget, uid: 'virtual-1', listed: { notBefore: '100' } }
+    const same = jsonReply({ metadata: { name: 'kube-system', uid: 'cluster-1' } })
+    tenantServer.script('list', jsonReply({ metadata: { resourceVersion: '100' }, ...page }))
+    const write = { ...confirm, proof } as Write
+    expect(await run(write, { identity: 'cluster-1', tenant: [notFound, same], host: [deleted] })).toMatchObject(
+      expected,
+    )
+  })
+
   test.each<{ answer: string; reply: Reply; expected: object }>([
     {
       answer: 'the counterpart itself',

@@ -594,13 +594,20 @@ test('the patrol finds nothing to do at rest, and drift that no change told of',
   const [create] = await expectIntents(1)
   if (create !== undefined) await carryOut(create, 'h1')
   await settled()
-  const repairs = async (): Promise<string | undefined> =>
-    /^causeway_translator_repairs_total (\d+)$/m.exec(await registry.metrics())?.[1]
-  await new Promise((resolve) => setTimeout(resolve, 600))
-  expect(await repairs()).toBe('0')
+  const sum = async (name: string, labels = ''): Promise<number> =>
+    [...(await registry.metrics()).matchAll(new RegExp(`^${name}${labels} (\\d+)$`, 'gm'))].reduce(
+      (total, [, count]) => total + Number(count),
+      0,
+    )
+  const patrols = () => sum('causeway_translator_patrols_total')
+  const repairs = () => sum('causeway_translator_repairs_total', '\\{rule="\\w+"\\}')
+  const before = await patrols()
+  await expect.poll(patrols, { timeout: 10_000 }).toBeGreaterThanOrEqual(before + 2)
+  expect(await repairs()).toBe(0)
   // As if the change of a deletion had been folded in and its decision been forgotten.
   projection.objects.put(virtualKey(web), { uid: 'v-web', resourceVersion: '9', seq: 9, goneAt: 1 }, undefined)
-  await expect.poll(repairs).toBe('1')
+  await expect.poll(repairs).toBe(1)
+  expect(await sum('causeway_translator_repairs_total', '\\{rule="virtualGone"\\}')).toBe(1)
   expect((await intents()).at(-1)).toMatchObject({ target: hostKey(web), write: { op: 'delete', uid: 'h1' } })
 })
 

@@ -218,3 +218,31 @@ test('while the log is away changes coalesce, and none is lost', async () => {
     )
   expect((await changes()).length).toBeLessThan(600)
 })
+
+test('what a watch has lost is found by a list, read by name and published; at rest nothing is', async () => {
+  const { context } = await fixture.watcher('w1', { verifyEveryMs: 500 })
+  const typesOf = async (name: string): Promise<string[]> =>
+    (await changes()).filter(({ key }) => key.name === name).map(({ type }) => type)
+  const sum = async (name: string): Promise<number> => {
+    const lines = (await context.metrics.metrics()).matchAll(
+      new RegExp(`^${name}\\{.*resource="configmaps".*\\} (\\d+)$`, 'gm'),
+    )
+    return [...lines].reduce((total, [, count]) => total + Number(count), 0)
+  }
+  await expect.poll(() => typesOf('cm-0'), { timeout: 20_000 }).toEqual(['ADDED'])
+  const verifications = () => sum('causeway_watcher_verifications_total')
+  await expect.poll(verifications, { timeout: 20_000 }).toBeGreaterThanOrEqual(2)
+  expect(await sum('causeway_watcher_found_total')).toBe(0)
+
+  const [, second, ...others] = cluster.listed
+  const changed = { ...second, metadata: { ...second?.metadata, resourceVersion: '8' } }
+  const missed = configmap('cm-missed')
+  for (const object of [changed, missed]) cluster.readable.set(object.metadata.name ?? '', object)
+  cluster.listed = [changed, missed, ...others]
+  await expect.poll(() => typesOf('cm-0'), { timeout: 20_000 }).toEqual(['ADDED', 'DELETED'])
+  await expect.poll(() => typesOf('cm-1'), { timeout: 20_000 }).toEqual(['ADDED', 'MODIFIED'])
+  await expect.poll(() => typesOf('cm-missed'), { timeout: 20_000 }).toEqual(['ADDED'])
+  const before = await verifications()
+  await expect.poll(verifications, { timeout: 20_000 }).toBeGreaterThanOrEqual(before + 2)
+  expect(await sum('causeway_watcher_found_total')).toBe(3)
+})

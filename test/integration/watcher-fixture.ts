@@ -58,9 +58,13 @@ export async function startFixture(clusters: string[], options: { leaseTtlMs?: n
   }
   const watcher = async (
     instance = 'w1',
+    more: Partial<PipelineConfig> = {},
   ): Promise<{ role: WatcherRole; context: RoleContext; close(): Promise<void> }> => {
     const stop = new AbortController()
-    const context = await openRoleContext(config(instance), { name: instance, logger, signal: stop.signal })
+    const context = await openRoleContext(
+      { ...config(instance), ...more },
+      { name: instance, logger, signal: stop.signal },
+    )
     const role = await startWatcher(context)
     role.done.catch(() => undefined)
     const handle = {

@@ -61,6 +61,13 @@ export async function bringUp(options: BringUpOptions): Promise<Up> {
   }
 }
 
+/** Settings that have no flag: they are for special cases. */
+const PASSED_ON = /^CAUSEWAY_(DELETIONS|PATROL|VERIFY)_/
+
+function passedOn(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => PASSED_ON.test(name)))
+}
+
 async function bringUpOn(stack: CloseStack, options: BringUpOptions): Promise<Up> {
   const { plan, folder, progress, signal } = options
   const last = folder.ports()
@@ -86,7 +93,7 @@ async function bringUpOn(stack: CloseStack, options: BringUpOptions): Promise<Up
   folder.storePorts({ nats: natsPort, ...(apiserver === undefined ? {} : { apiserver: apiserver.port }) })
 
   const config: PipelineConfig = {
-    ...parsePipelineConfig({}),
+    ...parsePipelineConfig(passedOn(process.env)),
     natsUrl: nats.url,
     partitions: options.partitions,
     dataDir: folder.path('services'),
