@@ -58,6 +58,9 @@ type KeyRow = { tenant: string; resource: string; namespace: string; name: strin
 /** A tenant that is not bound is not decided about, so its keys must not hide those that are due after them. */
 const ofKnownTenant = 'tenant IN (SELECT name FROM tenants)'
 
+/** A parked write that is tried once more still waits for what it waited for. */
+const isWaiting = "reason IS NOT NULL AND state IN ('parked', 'waiting', 'retry', 'issued')"
+
 /** Writes under way, waiting and parked, per key. */
 export class PendingTable {
   readonly #of
@@ -68,6 +71,8 @@ export class PendingTable {
   readonly #parked
   readonly #parkedFor
   readonly #parkedByReason
+  readonly #waitingByReason
+  readonly #waitingLongest
   readonly #wake
   readonly #waiting
 
@@ -101,6 +106,14 @@ export class PendingTable {
     )
     this.#waiting = database.prepare<[string, number], { count: number }>(
       'SELECT count(*) AS count FROM (SELECT 1 FROM pending WHERE tenant = ? AND reason IS NOT NULL LIMIT ?)',
+    )
+    this.#waitingByReason = database.prepare<[], { tenant: string; reason: string; count: number }>(
+      `SELECT tenant, reason, count(DISTINCT resource || '/' || namespace || '/' || name) AS count FROM pending
+       WHERE ${isWaiting} AND ${ofKnownTenant} GROUP BY tenant, reason`,
+    )
+    this.#waitingLongest = database.prepare<[string, number], ObjectRef & { reason: string; since: number }>(
+      `SELECT resource, namespace, name, reason, min(since) AS since FROM pending WHERE tenant = ? AND ${isWaiting}
+       GROUP BY resource, namespace, name, reason ORDER BY since, resource, namespace, name LIMIT ?`,
     )
     this.#parkedByReason = database.prepare<[], { reason: string; count: number }>(
       "SELECT reason, count(*) AS count FROM pending WHERE state IN ('parked', 'waiting') GROUP BY reason",
@@ -173,6 +186,16 @@ export class PendingTable {
   /** How many writes are parked, and creations wait for a moment, by reason. */
   parkedByReason(): { reason: string; count: number }[] {
     return this.#parkedByReason.all()
+  }
+
+  /** How many objects of each tenant wait, by reason. */
+  waitingByReason(): { tenant: string; reason: string; count: number }[] {
+    return this.#waitingByReason.all()
+  }
+
+  /** A tenant's objects that have waited longest, with reason and since when, ms since the epoch. */
+  waitingLongest(tenant: string, limit: number): (ObjectRef & { reason: string; since: number })[] {
+    return this.#waitingLongest.all(tenant, limit)
   }
 }
 

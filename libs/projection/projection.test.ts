@@ -498,3 +498,24 @@ test('writes under way are kept as they were put, by key and slot', () => {
   projection.pending.delete(key, 'a')
   expect(projection.pending.of(key)).toEqual([done])
 })
+
+test('tells what of each tenant waits, each object once per reason, the longest first', () => {
+  projection.bindTenant(TEAM, 't1')
+  const row = { slot: 'a', intentId: '', digest: '', attempt: 0, carriesBase: false } as const
+  const put = (of: ObjectRef, more: object, tenant = TEAM): void =>
+    projection.pending.put({ tenant, ref: of }, { ...row, state: 'parked', since: 1, ...more })
+  put(web, { reason: 'Invalid', since: 9 })
+  put(web, { reason: 'Invalid', since: 7, slot: 'b' })
+  put(cfg, { reason: 'Forbidden', since: 8, state: 'issued' })
+  put(ref('pods', 'made'), { state: 'issued', since: 1 })
+  put(ref('pods', 'done'), { reason: 'Invalid', state: 'settled' })
+  put(web, { reason: 'Invalid' }, 'unknown')
+  const counts = projection.pending.waitingByReason().toSorted((a, b) => a.reason.localeCompare(b.reason))
+  expect(counts).toEqual([
+    { tenant: TEAM, reason: 'Forbidden', count: 1 },
+    { tenant: TEAM, reason: 'Invalid', count: 1 },
+  ])
+  const longest = { ...web, reason: 'Invalid', since: 7 }
+  expect(projection.pending.waitingLongest(TEAM, 9)).toEqual([longest, { ...cfg, reason: 'Forbidden', since: 8 }])
+  expect(projection.pending.waitingLongest(TEAM, 1)).toEqual([longest])
+})

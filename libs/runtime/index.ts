@@ -27,3 +27,5 @@ export type { HostEntry, TenantEntry } from './tenant-entry.ts'
 
 export { openTenantRegistry } from './tenant-registry.ts'
 export type { TenantRegistry } from './tenant-registry.ts'
+export { openWaitingReports, waitingKey } from './waiting-objects.ts'
+export type { WaitingReport } from './waiting-objects.ts'

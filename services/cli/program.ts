@@ -16,8 +16,8 @@ import { listTenants } from './tenant/list.ts'
 import { DataFolder } from './up/data-folder.ts'
 import { planUp } from './up/plan.ts'
 import { up } from './up/up-command.ts'
-
 import { addObjectCommands } from './why/commands.ts'
+
 /** The command line. `run` resolves to the exit status: 0 done, 1 failed, 2 wrong input; 3 where a question cannot be answered. */
 export function createProgram(signal: AbortSignal): { run(argv: readonly string[]): Promise<number> } {
   const terminal = createTerminal()
@@ -142,10 +142,16 @@ export function createProgram(signal: AbortSignal): { run(argv: readonly string[
     .action(() => terminal.print(JSON.stringify(tenantConfigJsonSchema(), null, 2)))
 
   shared(program.command('status'))
-    .description('Show processes, partitions and tenants of the running installation')
-    .action(async (options: TenantFlags) => {
+    .description('Show processes, partitions and tenants of the running installation, or what of one tenant waits')
+    .option('-t, --tenant <name>', 'show the objects of this tenant that wait, and what for')
+    .action(async (options: TenantFlags & { tenant?: string }) => {
       exitStatus = await status({ ...options, folder: new DataFolder(options.data), terminal, signal })
     })
+
+  const done = (status: number): void => {
+    exitStatus = status
+  }
+  addObjectCommands(program, { terminal, signal, done })
 
   return {
     run: async (argv) => {
@@ -154,11 +160,6 @@ export function createProgram(signal: AbortSignal): { run(argv: readonly string[
         return exitStatus
       } catch (error) {
         if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-  const done = (status: number): void => {
-    exitStatus = status
-  }
-  addObjectCommands(program, { terminal, signal, done })
-
         if (!(error instanceof ConfigError)) throw error
         for (const problem of error.problems) terminal.progress(`causeway: ${problem}`)
         return 2

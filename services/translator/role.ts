@@ -1,9 +1,19 @@
 import { join } from 'node:path'
 import { BusError, createPublisher, openPositions } from '#libs/bus'
 import { Projection, isDamaged, removeDatabase } from '#libs/projection'
-import { type OwnedPartition, type Role, type RoleContext, ownPartitions } from '#libs/runtime'
+import { partitionOf } from '#libs/events'
+import {
+  type OwnedPartition,
+  type Role,
+  type RoleContext,
+  openDeletionHolds,
+  openWaitingReports,
+  ownPartitions,
+} from '#libs/runtime'
+import { KeptHolds } from './hold-board.ts'
 import { createTranslatorMetrics } from './metrics.ts'
 import { PartitionWorker, ProjectionOutdated } from './partition-worker.ts'
+import { WaitingBoard } from './waiting-board.ts'
 
 /** How often lag and parked counts are measured. */
 const GAUGES_EVERY_MS = 5_000
@@ -18,7 +28,22 @@ export async function startTranslator(context: RoleContext): Promise<Role> {
     onResend: (resend) => logger.warn({ ...resend }, 'messages sent again'),
   })
   const positions = await openPositions<number>(bus, { replicas: config.replicas })
+  const waiting = new WaitingBoard({ kv: await openWaitingReports(bus, config.replicas), logger })
   const workers = new Map<number, { worker: PartitionWorker; projection: Projection }>()
+  const closing = new AbortController()
+  const confirm = async (tenant: string, since: number): Promise<void> => {
+    const worker = workers.get(partitionOf(tenant, config.partitions))?.worker
+    if (worker === undefined) return
+    await worker.confirmDeletions(tenant, since)
+    await holds.answered(tenant).catch((error: unknown) => logger.warn({ tenant, err: error }, 'answer not removed'))
+  }
+  const holds = new KeptHolds({
+    kv: await openDeletionHolds(bus, config.replicas),
+    logger,
+    onConfirmed: (tenant, since) => void confirm(tenant, since),
+    signal: AbortSignal.any([context.signal, closing.signal]),
+  })
+  await holds.read
 
   const work = async (owned: OwnedPartition): Promise<void> => {
     const { partition, fence, signal } = owned
@@ -42,6 +67,9 @@ export async function startTranslator(context: RoleContext): Promise<Role> {
       logger,
       metrics,
       signal,
+      holds,
+      deletions: config.deletions,
+      patrolEveryMs: config.patrolEveryMs,
       tenant: (name) => directory.context(name),
       tenants: () => directory.tenants(),
       storePosition: async (stream, value) => {
@@ -56,7 +84,12 @@ export async function startTranslator(context: RoleContext): Promise<Role> {
     })
     workers.set(partition, { worker, projection })
     try {
-      await worker.run()
+      const running = worker.run()
+      for (const { name } of directory.tenants()) {
+        const given = partitionOf(name, config.partitions) === partition ? holds.confirmation(name) : undefined
+        if (given !== undefined) void confirm(name, given.since)
+      }
+      await running
       projection.close()
     } catch (error) {
       projection.abandon()
@@ -69,6 +102,7 @@ export async function startTranslator(context: RoleContext): Promise<Role> {
   }
 
   const unsubscribe = directory.subscribe((event) => {
+    if (event.type === 'removed') waiting.forget(event.tenant.name)
     for (const { worker } of workers.values()) {
       if (event.type === 'removed') worker.forgetTenant(event.tenant.name)
       else worker.takeTenant(event.tenant)
@@ -78,10 +112,15 @@ export async function startTranslator(context: RoleContext): Promise<Role> {
     const parked = new Map<string, number>()
     for (const [partition, { worker, projection }] of workers) {
       metrics.lag(partition, worker.lag)
+      waiting.tell(
+        projection.pending,
+        projection.tenants().filter((name) => directory.tenant(name) !== undefined),
+      )
       for (const { reason, count } of projection.pending.parkedByReason())
         parked.set(reason, (parked.get(reason) ?? 0) + count)
     }
     metrics.parked(parked)
+    metrics.held([...workers.values()].reduce((sum, { worker }) => sum + worker.holding, 0))
   }, GAUGES_EVERY_MS)
 
   const owner = await ownPartitions({ bus, config, role: 'translator', logger, clock, random, work })
@@ -100,6 +139,8 @@ export async function startTranslator(context: RoleContext): Promise<Role> {
       unsubscribe()
       clearInterval(gauges)
       await owner.close()
+      closing.abort()
+      await waiting.idle()
       await publisher.flush()
       publisher.close()
     },

@@ -94,6 +94,34 @@ describe.each(MODES)('$mode', ({ separate }) => {
     expect(text.stdout).toContain('first')
   })
 
+  test('status names what waits, and why, as long as it does', async () => {
+    const name = 'taken-x-default-x-first'
+    const foreign = { namespace: 'causeway-first', name }
+    await host.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: foreign })
+    const first = await openCluster(up.ready.kubeconfigs['first'] ?? '')
+    try {
+      const metadata = { namespace: 'default', name: 'taken', annotations: { 'causeway.dev/sync': 'true' } }
+      await first.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata })
+      const objects = async (): Promise<object[]> => {
+        const { stdout } = await up.command('status', '-t', 'first', '--json')
+        return (JSON.parse(stdout) as { objects: object[] }).objects
+      }
+      const ref = { resource: 'configmaps', namespace: 'default', name: 'taken', reason: 'ForeignObject' }
+      await expect.poll(objects, { timeout: 30_000, interval: 500 }).toEqual([expect.objectContaining(ref)])
+      const { code, stdout } = await up.command('status', '-t', 'first')
+      expect(code).toBe(1)
+      expect(stdout).toMatch(/configmaps\/default\/taken +ForeignObject/)
+      expect((await up.command('status')).stdout).toContain('1 waits: ForeignObject 1')
+      await first.delete('configmaps', { namespace: 'default', name: 'taken' })
+      await expect.poll(objects, { timeout: 30_000, interval: 500 }).toEqual([])
+      expect(await up.command('status', '-t', 'first')).toMatchObject({ code: 0 })
+      expect((await up.command('status', '-t', 'nobody')).stderr).toContain('no tenant "nobody"')
+    } finally {
+      await first.close()
+      await host.delete('configmaps', foreign)
+    }
+  })
+
   test('a second start on the same folder is refused while the first runs', async () => {
     const second = startUp({ data: up.data, separate })
     await expect(second).rejects.toThrow(`in use by process ${up.ready.pid}`)

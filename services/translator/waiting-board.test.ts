@@ -1,0 +1,93 @@
+import { beforeEach, expect, test } from 'vitest'
+import type { WaitingReport } from '#libs/runtime'
+import { createLogger } from '#libs/telemetry'
+import { WaitingBoard } from './waiting-board.ts'
+
+type Row = { tenant: string; reason: string; name: string; since: number }
+
+let stored: Map<string, WaitingReport>
+let writes: string[]
+let rows: Row[]
+let board: WaitingBoard
+let isDown: boolean
+
+beforeEach(() => {
+  stored = new Map()
+  writes = []
+  rows = []
+  isDown = false
+  board = new WaitingBoard({ kv, logger: createLogger({ service: 'test', level: 'silent' }) })
+})
+
+const kv = {
+  get: async (key: string) => {
+    const value = stored.get(key)
+    return value === undefined ? undefined : { key, value, revision: 1 }
+  },
+  put: async (key: string, value: WaitingReport) => {
+    if (isDown) throw new Error('no answer')
+    writes.push(`put ${key}`)
+    stored.set(key, value)
+    return 1
+  },
+  delete: async (key: string) => {
+    writes.push(`delete ${key}`)
+    return stored.delete(key)
+  },
+}
+
+const pending = {
+  waitingByReason: () => rows.map(({ tenant, reason }) => ({ tenant, reason, count: 1 })),
+  waitingLongest: (tenant: string) =>
+    rows
+      .filter((row) => row.tenant === tenant)
+      .map(({ reason, name, since }) => ({ resource: 'pods', namespace: 'default', name, reason, since })),
+}
+
+async function tell(tenants = ['a', 'b']): Promise<void> {
+  board.tell(pending, tenants)
+  await board.idle()
+}
+
+const web: Row = { tenant: 'a', reason: 'Invalid', name: 'web', since: 7 }
+
+test('what waits of a tenant is told when it changes, and taken off when nothing does', async () => {
+  rows = [web]
+  await tell()
+  await tell()
+  expect([...stored]).toEqual([
+    [
+      'tenant.a',
+      {
+        counts: { Invalid: 1 },
+        objects: [{ resource: 'pods', namespace: 'default', name: 'web', reason: 'Invalid', since: 7 }],
+      },
+    ],
+  ])
+  rows = []
+  await tell()
+  expect(writes).toEqual(['put tenant.a', 'delete tenant.a'])
+})
+
+test('what an earlier owner of the partition has told goes when it is so no more', async () => {
+  stored.set('tenant.b', { counts: { Invalid: 1 }, objects: [] })
+  await tell()
+  expect(writes).toEqual(['delete tenant.b'])
+})
+
+test('a removed tenant is taken off', async () => {
+  rows = [web]
+  await tell()
+  board.forget('a')
+  await board.idle()
+  expect(stored.size).toBe(0)
+})
+
+test('what could not be told is told again', async () => {
+  rows = [web]
+  isDown = true
+  await tell()
+  isDown = false
+  await tell()
+  expect(writes).toEqual(['put tenant.a'])
+})
