@@ -83,6 +83,16 @@ export class TenantState {
     return this.#seen.get(keyString(key))
   }
 
+  /** Keys of all that the log says to be there, of one kind on one side. */
+  known({ tenant, side, resource }: Pick<ObjectKey, 'tenant' | 'side' | 'resource'>): ObjectKey[] {
+    const prefix = `${tenant}/${side}/${resource}/`
+    return [...this.#seen].flatMap(([id, { type }]) => {
+      if (type === 'DELETED' || !id.startsWith(prefix)) return []
+      const [namespace = '', name = ''] = id.slice(prefix.length).split('/')
+      return [{ tenant, side, resource, namespace, name }]
+    })
+  }
+
   /** What became of the last write to a target. */
   outcome(target: ObjectKey): LoggedOutcome | undefined {
     return this.#outcomes.get(keyString(target))

@@ -1,5 +1,5 @@
 import { keyString } from '#libs/kube-model'
-import type { StoryEntry } from './story-entry.ts'
+import type { ChangeEntry, StoryEntry } from './story-entry.ts'
 
 const RANK: Readonly<Record<StoryEntry['kind'], number>> = { change: 0, unreadable: 0, intent: 1, outcome: 2 }
 
@@ -30,7 +30,21 @@ export function markEchoes(entries: readonly StoryEntry[]): StoryEntry[] {
   }
   return entries.map((entry) => {
     if (entry.kind !== 'change') return entry
-    const writtenBy = written.get(`${keyString(entry.object)} ${entry.resourceVersion}`)
+    const writtenBy = written.get(`${keyString(entry.object)} ${entry.resourceVersion}`) ?? bindingOf(entry, entries)
     return writtenBy === undefined ? entry : { ...entry, writtenBy }
   })
+}
+
+/** A binding's answer has no version: its echo is the first change that names a node. */
+function bindingOf(change: ChangeEntry, entries: readonly StoryEntry[]): string | undefined {
+  if (!change.differences.some(({ path, from }) => path === 'spec.nodeName' && from === undefined)) return undefined
+  const bound = entries.findLast(
+    (entry) =>
+      entry.kind === 'outcome' &&
+      entry.op === 'bind' &&
+      entry.result === 'done' &&
+      entry.startedAt <= change.at &&
+      keyString(entry.object) === keyString(change.object),
+  )
+  return bound?.kind === 'outcome' ? bound.intentId : undefined
 }
