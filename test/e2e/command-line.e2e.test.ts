@@ -1,4 +1,4 @@
-import { readFileSync, rmSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
@@ -53,6 +53,16 @@ describe.each(MODES)('$mode', ({ separate }) => {
     const again = await up.command('tenant', 'create', 'second')
     expect(again.code).toBe(2)
     expect(again.stderr).toContain('"second" exists already')
+  })
+
+  test('a tenant whose token is wrong is registered, and not called served', async () => {
+    const wrong = join(home, 'wrong.yaml')
+    const own = readFileSync(up.ready.kubeconfigs['first'] ?? '', 'utf8')
+    writeFileSync(wrong, own.replace(/token: .*/, 'token: wrong'))
+    const { code, stdout } = await up.command('tenant', 'create', 'locked', '--kubeconfig', wrong)
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^tenant locked is registered; not served yet: unauthorized: .*401/)
+    expect(await up.command('tenant', 'delete', 'locked', '--yes')).toMatchObject({ code: 0 })
   })
 
   test('a tenant is deleted with its copies, and another of its name begins anew', async () => {

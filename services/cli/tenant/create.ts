@@ -7,10 +7,16 @@ import { readTenantConfig } from '../config/read-config.ts'
 import { defaultHostNamespace, planUp, sharedNamespaces } from '../up/plan.ts'
 import { requireOwnClusters } from '../up/own-cluster.ts'
 import { ensureHostNamespace } from '../up/register.ts'
+import { firstWord, servedLine } from './first-word.ts'
+import { openHealth } from './health.ts'
 import { type CommandOptions, changeCluster, withRunning } from './running.ts'
+
+/** How long a watcher may take to say how it found the tenant's API. */
+const FIRST_WORD_MS = 15_000
 
 /**
  * Adds a tenant: an embedded cluster of its own, or the one that a kubeconfig names.
+ * Waits until a watcher has said how it found the tenant's API, so that it is called served only when it is.
  * @throws ConfigError when the name is invalid or taken, the kubeconfig is not there, or something is wrong with the configuration
  */
 export async function createTenant(
@@ -42,6 +48,8 @@ export async function createTenant(
     }
     await ensureHostNamespace(running.host, namespace, name)
     const kubeconfig = resolve(options.kubeconfig ?? folder.kubeconfig(name))
+    const health = await openHealth(running.bus, running.info.replicas)
+    const after = (await health.get(`tenant.${name}`))?.revision ?? 0
     await running.registry.put({
       name,
       uid: randomUUID(),
@@ -49,10 +57,13 @@ export async function createTenant(
       kubeconfig,
       ...(given === undefined ? {} : { config: given.config }),
     })
-    if (json) terminal.print(JSON.stringify({ name, hostNamespace: namespace, kubeconfig }))
+    const said = await firstWord(health, name, { after, signal: options.signal, timeoutMs: FIRST_WORD_MS })
+    const state = said?.state ?? 'unknown'
+    if (json) terminal.print(JSON.stringify({ name, hostNamespace: namespace, kubeconfig, state }))
     else {
       const path = relative(process.cwd(), kubeconfig)
-      terminal.print(`tenant ${name} is served; its pods run in host namespace ${namespace}`)
+      terminal.print(servedLine(name, namespace, said))
+      if (state !== 'synced') terminal.print('  npm run causeway -- tenant list     shows when it is')
       terminal.print(`  kubectl --kubeconfig ${path} get namespaces`)
       terminal.print(`  npm run causeway -- tenant connect ${name}`)
     }
