@@ -95,13 +95,16 @@ test('every relative link leads to a file, and every anchor to a heading in it',
 
 test('every test that holds an invariant is there under its title', () => {
   const text = section('docs/architecture.md', 'Invariants')
-  const missing: string[] = []
-  for (const [, path = '', titles = ''] of text.matchAll(/`([^`]+\.ts)`((?:,?\s+“[^”]+”)+)/g)) {
-    const source = read(path)
-    for (const [, title = ''] of titles.matchAll(/“([^”]+)”/g)) if (!source.includes(title)) missing.push(title)
-  }
-  expect(missing).toEqual([])
+  expect(missingTests(text)).toEqual([])
   expect(text.match(/^\d+\. \*\*/gm)).toHaveLength(10)
+})
+
+test('every fault that is not to be here has tests against it, and they are there', () => {
+  const rows = section('docs/testing.md', 'Faults that are not here').match(/^\| .*$/gm) ?? []
+  const [, ...faults] = rows
+  expect(faults.length).toBeGreaterThan(30)
+  expect(faults.filter((row) => !/`(?:libs|services|test)\/[^`]+`/.test(row.split('|')[2] ?? ''))).toEqual([])
+  expect(faults.flatMap(missingTests)).toEqual([])
 })
 
 test('files and folders that the documents name are there', () => {
@@ -129,6 +132,16 @@ test('every decision is in the list of decisions', () => {
 
 function read(path: string): string {
   return readFileSync(join(root, path), 'utf8')
+}
+
+/** Titles that a text names behind files, and that are not in them. */
+function missingTests(text: string): string[] {
+  const missing: string[] = []
+  for (const [, path = '', titles = ''] of text.matchAll(/`([^`]+\.ts)`((?:,?\s+“[^”]+”)+)/g)) {
+    const source = read(path)
+    for (const [, title = ''] of titles.matchAll(/“([^”]+)”/g)) if (!source.includes(title)) missing.push(title)
+  }
+  return missing
 }
 
 function section(path: string, heading: string): string {
