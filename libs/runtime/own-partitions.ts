@@ -112,6 +112,8 @@ class Ownership {
     this.#isStale = true
     this.#looking ??= this.#lookUntilCurrent().finally(() => {
       this.#looking = undefined
+      // Something may have changed after the last look and before this.
+      if (this.#isStale && !this.#stop.signal.aborted) this.#look()
     })
   }
 
