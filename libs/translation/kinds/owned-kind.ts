@@ -1,10 +1,9 @@
 import type { Reason, WriteName } from '#libs/events'
-import { cloneJson } from '#libs/kernel'
+import { cloneJson, jsonEqual } from '#libs/kernel'
 import { type JsonObject, type KubeObject, type ResourceInfo, apiVersionOf, resourceToken } from '#libs/kube-model'
 import type { TenantConfig } from '#libs/sync-config'
 import { asObject, presentFields, stringMap } from '../json.ts'
 import type { Kind, PairInput, PairWrite, ToHost, TranslateInput } from '../kind.ts'
-import { mergePatchOf } from '../merge-patch.ts'
 import {
   type MetadataChanges,
   type OwnsKey,
@@ -17,8 +16,9 @@ import {
 import { hostRefOf } from '../names.ts'
 import { contentOf, contentPatch, contentTags, differsForGood } from '../owned-fields.ts'
 import { patchHost, patchVirtual } from '../patches.ts'
+import { type SharedStatus, statusBase, statusLoop, statusWrites } from '../shared-status.ts'
 import type { Stamps } from '../stamps.ts'
-import { type Merge, plainTag, tagsOf, threeWay } from '../three-way.ts'
+import { type Merge, tagsOf, threeWay } from '../three-way.ts'
 import type { TenantContext } from '../view.ts'
 
 /** What the host copy of an object holds besides metadata and status, or why there cannot be one. */
@@ -54,11 +54,8 @@ export type OwnedKindOptions = Partial<
   twoWay?: readonly string[]
   /** The status that the tenant's object is to have; `undefined` to leave it. @default it is left */
   status?(input: PairInput): JsonObject | undefined
-  /**
-   * Whether controllers of the tenant's cluster set the status as well, and may come to another one: each state of the
-   * host's is shown once then, or the two would undo each other's for ever. @default false
-   */
-  sharesStatus?: boolean
+  /** Whether two statuses say the same. @default whether they are equal */
+  saysSame?(desired: JsonObject, current: JsonObject): boolean
   /** What becomes of a copy whose original can no longer cross as it is. @default it stays as it is */
   whenRejected?: 'keep' | 'delete'
 }
@@ -89,7 +86,9 @@ export function ownedKind(options: OwnedKindOptions): Kind {
     reconcile: (input) => reconcile(input, options),
     disagreement: (input) => {
       const content = translated(input, options)
-      return content.kind === 'reject' ? { reason: content.reason, message: content.message } : undefined
+      if (content.kind === 'reject') return { reason: content.reason, message: content.message }
+      const status = statusOf(input, options)
+      return status === undefined ? undefined : statusLoop(input, status)
     },
   }
 }
@@ -135,18 +134,16 @@ function reconcile(input: PairInput, options: OwnedKindOptions): PairWrite[] {
     return [remove(input, 'update')]
   }
   const writes = contentWrites(input, options, { fields, extra: content.extra })
-  const status = options.status?.(input)
-  const statusPatch = status && mergePatchOf(asObject(input.virtual.status) ?? {}, status)
-  if (status === undefined || statusPatch === undefined) return writes
-  const patch = { rule: 'statusBack', subresource: 'status' } as const
-  if (options.sharesStatus !== true) {
-    return [...writes, patchVirtual(input.virtual, { status: statusPatch }, patch)]
-  }
-  const shown = plainTag(JSON.stringify(status))
-  // One write at a time moves the base: the others come first, and lead here again.
-  if (writes.length > 0 || input.base?.status === shown) return writes
-  const base = { ...input.base, status: shown }
-  return [patchVirtual(input.virtual, { status: statusPatch }, { ...patch, base })]
+  const status = statusOf(input, options)
+  return status === undefined ? writes : [...writes, ...statusWrites(input, status)]
+}
+
+function statusOf(input: PairInput, options: OwnedKindOptions): SharedStatus | undefined {
+  const desired = options.status?.(input)
+  if (desired === undefined) return undefined
+  const saysSame: SharedStatus['saysSame'] = (wanted, current) =>
+    options.saysSame?.(wanted, current) ?? jsonEqual(wanted, current)
+  return { desired, saysSame }
 }
 
 function contentWrites(
@@ -164,7 +161,7 @@ function contentWrites(
     host: twoWayFields(host, options),
   })
   const tags = contentTags(fields)
-  const shown = base?.status === undefined ? {} : { status: base.status }
+  const shown = statusBase(base)
   const owns = (field: string): boolean => ![...(options.twoWay ?? []), ...(options.hostFields ?? [])].includes(field)
   const patch = contentPatch(host, fields, { crossed: asObject(base?.content), owns })
   const toHostBody = bodyOf(patch, merge.toHost, metadataPatch(metadata.host))

@@ -10,7 +10,7 @@ import { ingressContent } from './translate.ts'
 /** Ingresses cross with the names that they hold; the load balancer's addresses and a class that the host chose come back. */
 export const ingresses = ownedKind({
   resource: RESOURCES['ingresses.networking.k8s.io'],
-  version: 1,
+  version: 2,
   isEnabled: (config) => isEnabled(config, 'toHost', 'ingresses'),
   refersTo: ['secrets', 'configmaps'],
   references: ({ virtual }) => (virtual === undefined ? [] : ingressReferences(virtual)),

@@ -12,7 +12,7 @@ import { claimToHost } from './translate.ts'
  */
 export const persistentVolumeClaims: Kind = {
   resource: RESOURCES.persistentvolumeclaims,
-  version: 1,
+  version: 2,
   isEnabled: (config) => isEnabled(config, 'toHost', 'persistentVolumeClaims'),
   virtualWrites: ['patch', 'patch/status', 'delete'],
   lifecycle: 'pod',

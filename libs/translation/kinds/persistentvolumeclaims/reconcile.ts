@@ -1,37 +1,33 @@
 import type { Reason } from '#libs/events'
 import { cloneJson } from '#libs/kernel'
-import type { JsonObject, KubeObject } from '#libs/kube-model'
+import type { JsonObject } from '#libs/kube-model'
 import { asName, asObject, presentFields } from '../../json.ts'
 import type { PairInput, PairWrite } from '../../kind.ts'
-import { mergePatchOf } from '../../merge-patch.ts'
 import { type MetadataChanges, compareMetadata, metadataPatch, refOf } from '../../metadata.ts'
 import { crossedFields, fieldTags, ownedFieldsPatch } from '../../owned-fields.ts'
 import { patchHost, patchVirtual } from '../../patches.ts'
+import { statusBase, statusLoop, statusWrites } from '../../shared-status.ts'
 import { bindingBack, boundVolume } from './binding.ts'
 import { shownAnnotations, specOf, withoutControllerAnnotations } from './fields.ts'
 import { mutableFields } from './translate.ts'
 
 /** The writes that bring a claim and its copy to agree. */
 export function reconcileClaim(input: PairInput): PairWrite[] {
-  const { virtual, host } = input
-  const terminating = virtual.metadata.deletionTimestamp !== undefined
+  const terminating = input.virtual.metadata.deletionTimestamp !== undefined
   const writes = terminating ? [] : fields(input)
-  const status = statusBack(virtual, host)
-  if (status !== undefined) {
-    writes.push(patchVirtual(virtual, { status }, { rule: 'statusBack', subresource: 'status' }))
-  }
-  return writes
+  const desired = statusBack(input)
+  return desired === undefined ? writes : [...writes, ...statusWrites(input, { desired })]
 }
 
 /** What keeps a claim and its copy bound to different volumes. */
-export function claimDisagreement({
-  virtual,
-  host,
-  related,
-}: PairInput): { reason: Reason; message: string } | undefined {
+export function claimDisagreement(input: PairInput): { reason: Reason; message: string } | undefined {
+  const { virtual, host, related } = input
   const bound = asName(specOf(virtual).volumeName)
   const volume = boundVolume(host, related)
-  if (bound === undefined || volume === undefined || bound === volume) return undefined
+  if (bound === undefined || volume === undefined || bound === volume) {
+    const desired = statusBack(input)
+    return desired === undefined ? undefined : statusLoop(input, { desired })
+  }
   const message = `it is bound to volume "${bound}" of this cluster, which is not the one that the host has given it`
   return { reason: 'Unsupported', message }
 }
@@ -44,7 +40,7 @@ function fields(input: PairInput): PairWrite[] {
   const toHost = metadataPatch(metadata.host)
   const spec = ownedFieldsPatch(mutableFields(specOf(host)), wanted, { crossed: crossedFields(base, 'spec') })
   if (toHost !== undefined || spec !== undefined) {
-    const after = { ...metadata.baseAfterHost, spec: fieldTags(wanted) }
+    const after = { ...metadata.baseAfterHost, ...statusBase(base), spec: fieldTags(wanted) }
     return [patchHost(host, presentFields({ metadata: toHost, spec }) ?? {}, { rule: 'update', base: after })]
   }
   const body = presentFields({
@@ -52,7 +48,7 @@ function fields(input: PairInput): PairWrite[] {
     spec: bindingBack(input),
   })
   if (body === undefined) return []
-  const after = { ...metadata.baseAfterVirtual, spec: base?.spec ?? fieldTags(wanted) }
+  const after = { ...metadata.baseAfterVirtual, ...statusBase(base), spec: base?.spec ?? fieldTags(wanted) }
   return [patchVirtual(virtual, body, { rule: 'fieldsBack', base: after })]
 }
 
@@ -61,9 +57,9 @@ function withShown(changes: MetadataChanges['virtual'], shown: Record<string, st
 }
 
 /** Phase, capacity and what is under way. A claim is not called bound before it names its volume. */
-function statusBack(virtual: KubeObject, host: KubeObject): JsonObject | undefined {
+function statusBack({ virtual, host }: PairInput): JsonObject | undefined {
   const status = asObject(host.status) ?? {}
   if (status.phase === undefined) return undefined
   if (status.phase === 'Bound' && asName(specOf(virtual).volumeName) === undefined) return undefined
-  return mergePatchOf(asObject(virtual.status) ?? {}, cloneJson(status))
+  return cloneJson(status)
 }

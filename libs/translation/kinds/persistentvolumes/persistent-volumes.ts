@@ -8,7 +8,7 @@ import { volumeSecrets, volumeToHost } from './translate.ts'
 
 const owned = ownedKind({
   resource: RESOURCES.persistentvolumes,
-  version: 1,
+  version: 2,
   isEnabled: (config) => isEnabled(config, 'toHost', 'persistentVolumes'),
   references: ({ virtual }) => (virtual === undefined ? [] : volumeSecrets(virtual)),
   refersTo: ['secrets'],

@@ -13,11 +13,12 @@ import { hostNamespaceFor } from '../../names.ts'
 /** PodDisruptionBudgets cross, for the tenant's pods of their namespace alone; how many may be disrupted comes back. */
 export const podDisruptionBudgets = ownedKind({
   resource: RESOURCES['poddisruptionbudgets.policy'],
-  version: 2,
+  version: 3,
   isEnabled: (config) => isEnabled(config, 'toHost', 'podDisruptionBudgets'),
   content,
   status: statusBack,
-  sharesStatus: true,
+  // The tenant's own controller may say the same, at another time.
+  saysSame: (desired, current) => jsonEqual(untimed(desired), untimed(current)),
 })
 
 function content({ virtual, tenant }: TranslateInput): Content {
@@ -33,19 +34,14 @@ function content({ virtual, tenant }: TranslateInput): Content {
 }
 
 function statusBack(input: PairInput): JsonObject | undefined {
-  const { virtual, host } = input
-  const status = asObject(host.status)
+  const status = asObject(input.host.status)
   if (status?.observedGeneration === undefined) return undefined
-  const desired = presentFields({
+  return presentFields({
     ...cloneJson(status),
     observedGeneration: observedGeneration(status.observedGeneration, input),
     disruptedPods: disruptedPods(status.disruptedPods, input),
     conditions: status.conditions === undefined ? undefined : conditionsOf(status.conditions, input),
   })
-  // The tenant's own controller may say the same, at another time.
-  return desired === undefined || jsonEqual(untimed(desired), untimed(asObject(virtual.status) ?? {}))
-    ? undefined
-    : desired
 }
 
 /** Keyed by pod: by its name in the tenant. Pods that the tenant does not have are left out. */

@@ -15,7 +15,7 @@ const OF_TEMPLATE = 'resource.kubernetes.io/pod-claim-name'
 /** The tenant's ResourceClaims; what devices the host has given comes back. */
 export const resourceClaims = ownedKind({
   resource: RESOURCES['resourceclaims.resource.k8s.io'],
-  version: 1,
+  version: 2,
   isEnabled: (config) => isEnabled(config, 'toHost', 'resourceClaims'),
   // Of the template's copy, the host makes a claim of its own for the pod's copy.
   excluded: ({ metadata }) => metadata.annotations?.[OF_TEMPLATE] !== undefined,

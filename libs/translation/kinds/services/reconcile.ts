@@ -7,6 +7,7 @@ import { mergePatchOf } from '../../merge-patch.ts'
 import { type MetadataChanges, compareMetadata, metadataPatch, refOf } from '../../metadata.ts'
 import { patchHost, patchVirtual } from '../../patches.ts'
 import { finishReplacement, replacementOn } from '../../replacement.ts'
+import { type SharedStatus, statusBase, statusLoop, statusWrites } from '../../shared-status.ts'
 import { ANNOTATIONS } from '../../stamps.ts'
 import {
   ADDRESS_FIELDS,
@@ -38,7 +39,12 @@ export function reconcileService(input: PairInput): PairWrite[] {
   const toHost = metadataPatch(withoutOldReplacement(metadata.host, { virtual, host }))
   const spec = specPatch(input, owned, nodePorts.toHost)
   if (toHost !== undefined || spec !== undefined) {
-    const after = { ...metadata.baseAfterHost, spec: fieldTags(owned), nodePorts: nodePorts.baseAfterHost }
+    const after = {
+      ...metadata.baseAfterHost,
+      ...statusBase(base),
+      spec: fieldTags(owned),
+      nodePorts: nodePorts.baseAfterHost,
+    }
     writes.push(patchHost(host, presentFields({ metadata: toHost, spec }) ?? {}, { rule: 'update', base: after }))
   } else if (replaces) {
     return [{ side: 'virtual', rule: 'replace', write: replaceService(input) }]
@@ -49,22 +55,20 @@ export function reconcileService(input: PairInput): PairWrite[] {
     if (body !== undefined) {
       const after = {
         ...metadata.baseAfterVirtual,
+        ...statusBase(base),
         spec: base?.spec ?? fieldTags(owned),
         nodePorts: nodePorts.baseAfterVirtual,
       }
       writes.push(patchVirtual(virtual, body, { rule: 'fieldsBack', base: after }))
     }
   }
-  const status = statusPatch(virtual, host)
-  if (status !== undefined) {
-    writes.push(patchVirtual(virtual, { status }, { rule: 'statusBack', subresource: 'status' }))
-  }
-  return writes
+  return [...writes, ...statusWrites(input, statusOf(input))]
 }
 
 /** Why the two sides of a Service keep different addresses. */
-export function serviceDisagreement({ virtual, host }: PairInput): { reason: Reason; message: string } | undefined {
-  if (!addressDiffers(virtual, host) || !isRefused(virtual, host)) return undefined
+export function serviceDisagreement(input: PairInput): { reason: Reason; message: string } | undefined {
+  const { virtual, host } = input
+  if (!addressDiffers(virtual, host) || !isRefused(virtual, host)) return statusLoop(input, statusOf(input))
   const message = `the API of this cluster does not accept the address ${asName(specOf(host).clusterIP) ?? ''}; make the Service anew once it can`
   return { reason: 'Unsupported', message }
 }
@@ -159,8 +163,8 @@ function versioned(metadata: JsonObject | undefined, spec: JsonObject | undefine
 }
 
 /** Load balancer addresses and conditions. An empty load balancer says as much as none. */
-function statusPatch(virtual: KubeObject, host: KubeObject): JsonObject | undefined {
-  return mergePatchOf(said(virtual.status), said(host.status))
+function statusOf({ virtual, host }: PairInput): SharedStatus {
+  return { desired: said(host.status), current: said(virtual.status) }
 }
 
 function said(status: unknown): JsonObject {

@@ -7,7 +7,7 @@ import { serviceToHost } from './translate.ts'
 /** Services cross; their addresses, node ports and status come back. */
 export const services: Kind = {
   resource: RESOURCES.services,
-  version: 2,
+  version: 3,
   isEnabled: (config) => isEnabled(config, 'toHost', 'services'),
   virtualWrites: ['patch', 'patch/status', 'replace'],
   lifecycle: 'plain',

@@ -12,7 +12,7 @@ const SECRET_MARK = /^snapshot\.storage\.kubernetes\.io\/.*secret/
 /** The tenant's VolumeSnapshotContents, for snapshots that are there already. */
 export const volumeSnapshotContents = ownedKind({
   resource: RESOURCES['volumesnapshotcontents.snapshot.storage.k8s.io'],
-  version: 1,
+  version: 2,
   isEnabled: (config) => isEnabled(config, 'toHost', 'volumeSnapshotContents'),
   ownsKey: (key) => SECRET_MARK.test(key),
   content: ({ virtual, tenant }) => {

@@ -13,7 +13,7 @@ const CONTENTS = 'volumesnapshotcontents.snapshot.storage.k8s.io'
 
 const owned = ownedKind({
   resource: RESOURCES['volumesnapshots.snapshot.storage.k8s.io'],
-  version: 1,
+  version: 2,
   isEnabled: (config) => isEnabled(config, 'toHost', 'volumeSnapshots'),
   references: ({ virtual }) => (virtual === undefined ? [] : sources(virtual)),
   content,
