@@ -57,8 +57,9 @@ function validate(input: {
   const own = sameContent(object, previous)
     ? []
     : [...(rules.validate?.(object) ?? []), ...(rules.validateUpdate?.(object, previous) ?? [])]
+  const status = jsonEqual(object['status'], previous['status']) ? [] : (rules.validateStatus?.(object) ?? [])
   // Upstream checks metadata for all kinds and again for the kind, twice over, and lists all findings.
-  return [...change, ...change, ...own]
+  return [...change, ...change, ...own, ...status]
 }
 
 function keepField(next: KubeObject, previous: KubeObject, name: string): void {

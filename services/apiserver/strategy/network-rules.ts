@@ -6,6 +6,7 @@ import { sameContent, specOf } from './create-strategy.ts'
 import { immutable, invalid, notSupported, required } from './field-problem.ts'
 import { isIpAddress, pathSegmentProblems } from './names.ts'
 import type { KindRules } from './strategy.ts'
+import { validateIngressStatus } from './validate-load-balancer.ts'
 
 export const ENDPOINTS_RULES: KindRules = {
   validate: (object) => {
@@ -82,6 +83,7 @@ export const INGRESS_RULES: KindRules = {
     }
     return problems
   },
+  validateStatus: validateIngressStatus,
 }
 
 export const DISRUPTION_BUDGET_RULES: KindRules = {

@@ -147,3 +147,33 @@ describe('a Service that is updated', () => {
     expect(texts(next, previous)).toEqual(['spec.clusterIPs[0]: Invalid value: ["192.0.2.1"]: may not change once set'])
   })
 })
+
+describe('the status of a Service', () => {
+  const withPoints = (service: KubeObject, ...ingress: JsonObject[]): KubeObject => ({
+    ...cloneJson(service),
+    status: { loadBalancer: { ingress } },
+  })
+
+  it('has addresses of a load balancer only while the Service has one', () => {
+    const plain = created({ ports: PORTS })
+    expect(texts(withPoints(plain, { ip: '192.0.2.1' }), plain)).toEqual([
+      "status.loadBalancer.ingress: Forbidden: may only be used when `spec.type` is 'LoadBalancer'",
+    ])
+    const balanced = created({ ports: PORTS, type: 'LoadBalancer' })
+    const reached = withPoints(balanced, { ip: '192.0.2.1', ipMode: 'VIP' })
+    expect(texts(reached, balanced)).toEqual([])
+    expect(updated(reached, { ports: PORTS, type: 'LoadBalancer' })['status']).toEqual(reached['status'])
+    expect(updated(reached, { ports: PORTS, type: 'ClusterIP' })['status']).toEqual({ loadBalancer: {} })
+  })
+
+  it('has valid addresses', () => {
+    const balanced = created({ ports: PORTS, type: 'LoadBalancer' })
+    const points = [{ ip: 'x' }, {}, { ip: '1.2.3.4', ipMode: 'Foo' }, { hostname: '1.2.3.4' }, { ipMode: 'VIP' }]
+    expect(texts(withPoints(balanced, ...points), balanced)).toEqual([
+      'status.loadBalancer.ingress[0].ip: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
+      'status.loadBalancer.ingress[3].hostname: Invalid value: "1.2.3.4": must be a DNS name, not an IP address',
+      'status.loadBalancer.ingress[2].ipMode: Unsupported value: "Foo": supported values: "Proxy", "VIP"',
+      'status.loadBalancer.ingress[4].ipMode: Forbidden: may not be specified when `ip` is not set',
+    ])
+  })
+})

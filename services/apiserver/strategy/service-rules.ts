@@ -1,12 +1,13 @@
 import type { JsonObject, KubeObject } from '#libs/kube-model'
 
 import { ApiError } from '../api-error.ts'
-import { asNumber, asString, ensureObject, objectsIn, setDefault, stringsIn } from '../schema/json-shape.ts'
+import { asNumber, asObject, asString, ensureObject, objectsIn, setDefault, stringsIn } from '../schema/json-shape.ts'
 import { specOf } from './create-strategy.ts'
 import { invalid } from './field-problem.ts'
 import { dnsLabelProblems } from './names.ts'
 import { AllocationError } from './strategy.ts'
 import type { KindRules, StrategyContext } from './strategy.ts'
+import { validateServiceStatus } from './validate-load-balancer.ts'
 import { validateService, validateServiceUpdate } from './validate-service.ts'
 
 export const SERVICE_RULES: KindRules = {
@@ -22,12 +23,14 @@ export const SERVICE_RULES: KindRules = {
     const before = specOf(previous)
     normalizeAddresses(spec, before)
     dropUnneeded(spec, before)
+    if (spec['type'] !== 'LoadBalancer') next['status'] = { ...asObject(next['status']), loadBalancer: {} }
     keepAllocated(spec, before)
     defaultFamilies(spec)
     allocate(next, previous, context)
   },
   validate: validateService,
   validateUpdate: validateServiceUpdate,
+  validateStatus: validateServiceStatus,
 }
 
 const needsAddress = (spec: JsonObject): boolean => spec['type'] !== 'ExternalName'

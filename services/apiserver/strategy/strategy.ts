@@ -56,6 +56,8 @@ export type KindRules = {
   validateCreate?: (object: KubeObject) => FieldProblem[]
   /** Problems of the object itself, on create and on every change of it. */
   validate?: (object: KubeObject) => FieldProblem[]
+  /** Problems of the status, where that changes. */
+  validateStatus?: (object: KubeObject) => FieldProblem[]
   /** Problems of a change, after those of the object. */
   validateUpdate?: (next: KubeObject, previous: KubeObject) => FieldProblem[]
 }
