@@ -31,12 +31,13 @@ export function findContradictions(
 
 /** What cannot be carried out together with what else is on. */
 function* unsupported({ sync: { toHost } }: Parsed): Generator<Found> {
-  const { enabled: _enabled, ...kinds } = toHost.gatewayApi
-  const hasGateways = toHost.gatewayApi.enabled || Object.values(kinds).some(({ enabled }) => enabled === true)
-  if (toHost.namespaces.enabled && hasGateways) {
+  const { enabled, referenceGrants, ...kinds } = toHost.gatewayApi
+  const hasGateways = enabled || Object.values(kinds).some((kind) => kind.enabled)
+  if (toHost.namespaces.enabled && hasGateways && referenceGrants.enabled === false) {
     yield {
-      path: ['sync', 'toHost', 'namespaces', 'enabled'],
-      message: 'is not supported together with sync.toHost.gatewayApi: routes would not find their Gateways',
+      path: ['sync', 'toHost', 'gatewayApi', 'referenceGrants', 'enabled'],
+      message:
+        'cannot be off where namespaces and the Gateway API cross: the host permits no reference between namespaces without',
     }
   }
   const { byName } = toHost.namespaces.mappings

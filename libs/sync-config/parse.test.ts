@@ -88,6 +88,8 @@ describe('switches', () => {
     const grants = (text: string): boolean => isEnabled(configOf(text), 'toHost', 'gatewayApi.referenceGrants')
     expect(grants('sync: { toHost: { gatewayApi: { httpRoutes: { enabled: true } } } }')).toBe(false)
     expect(grants('sync: { toHost: { gatewayApi: { referenceGrants: { enabled: true } } } }')).toBe(true)
+    expect(grants('sync: { toHost: { namespaces: { enabled: true }, gatewayApi: { enabled: true } } }')).toBe(true)
+    expect(grants('sync: { toHost: { namespaces: { enabled: true } } }')).toBe(false)
   })
 
   test('custom resources are found with or without the version they were configured with', () => {
@@ -152,8 +154,8 @@ test.each([
     'sync.fromHost.customResources["a.b.c"]: crosses to the host as well, by sync.toHost.customResources: one side must own them',
   ],
   [
-    'sync: { toHost: { namespaces: { enabled: true }, gatewayApi: { grpcRoutes: { enabled: true } } } }',
-    'sync.toHost.namespaces.enabled: is not supported together with sync.toHost.gatewayApi: routes would not find their Gateways',
+    'sync: { toHost: { namespaces: { enabled: true }, gatewayApi: { grpcRoutes: { enabled: true }, referenceGrants: { enabled: false } } } }',
+    'sync.toHost.gatewayApi.referenceGrants.enabled: cannot be off where namespaces and the Gateway API cross: the host permits no reference between namespaces without',
   ],
   [
     'sync: { toHost: { namespaces: { mappings: { byName: { a: one, b: one } } } } }',

@@ -31,7 +31,9 @@ export function resolve(parsed: Parsed): TenantConfig {
     gatewayApi.httpRoutes.enabled = true
     fromHost.gatewayClasses.enabled = true
   }
-  const routes = [gatewayApi.httpRoutes, gatewayApi.grpcRoutes, gatewayApi.tlsRoutes].some((kind) => kind.enabled)
+  const routes = [gatewayApi.gateways, gatewayApi.httpRoutes, gatewayApi.grpcRoutes, gatewayApi.tlsRoutes].some(
+    (kind) => kind.enabled,
+  )
   decide(gatewayApi.referenceGrants, routes && toHost.namespaces.enabled)
   decide(fromHost.storageClasses, false)
   decide(fromHost.csiNodes, false)

@@ -78,7 +78,7 @@ const gatewayApi = z
     tlsRoutes: kindSwitch(false, 'TLSRoutes'),
     backendTLSPolicies: kindSwitch(false, 'BackendTLSPolicies'),
     referenceGrants: autoSwitch(
-      'ReferenceGrants. `auto`: where routes and namespaces cross. The tenant’s grants are asked in any case',
+      'ReferenceGrants. `auto`: where the Gateway API and namespaces cross. The tenant’s grants are asked in any case',
     ),
   })
   .prefault({})

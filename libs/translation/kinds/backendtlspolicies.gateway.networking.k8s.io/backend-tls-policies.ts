@@ -4,6 +4,6 @@ import { gatewayKind } from '../gateway-api/gateway-kind.ts'
 /** BackendTLSPolicies of the tenant, see `gatewayKind`. */
 export const backendTLSPolicies = gatewayKind({
   resource: RESOURCES['backendtlspolicies.gateway.networking.k8s.io'],
-  version: 1,
+  version: 2,
   key: 'gatewayApi.backendTLSPolicies',
 })

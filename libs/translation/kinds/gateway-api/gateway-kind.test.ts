@@ -86,3 +86,85 @@ test('grants and Gateways are read wherever routes cross, and are watched once',
   const plurals = watched.map(({ plural }) => plural).filter((plural) => /route|gateways|grant/.test(plural))
   expect(plurals.toSorted()).toEqual(['gateways', 'referencegrants', 'tlsroutes'])
 })
+
+describe('where each namespace of the tenant has one of its own on the host', () => {
+  const own = parseTenantConfig({
+    sync: {
+      toHost: {
+        gatewayApi: { enabled: true },
+        namespaces: { enabled: true, mappings: { byName: { data: 'team-data' } } },
+      },
+      fromHost: { gatewayClasses: { enabled: false } },
+    },
+  })
+  if (own.config === undefined) throw new Error(JSON.stringify(own.problems))
+  const tenant = { ...TENANT, config: own.config }
+  const infra = 'causeway-infra-x-team-a'
+  const web = 'causeway-web-x-team-a'
+  const made = (...objects: [resource: string, object: KubeObject][]): Simulation => {
+    const simulation = new Simulation(tenant)
+    for (const [resource, object] of objects) simulation.put('virtual', resource, object)
+    simulation.settle()
+    return simulation
+  }
+  const copyOf = (simulation: Simulation, ref: ObjectRef): KubeObject | undefined =>
+    simulation.get('host', simulation.hostRef(ref))
+
+  test('references name the host namespaces, but for those in the object’s own', () => {
+    const rules = [
+      { backendRefs: [{ name: 'api', namespace: 'data' }, { name: 'local', namespace: 'web' }, { name: 'too' }] },
+    ]
+    const routed = inNamespace('HTTPRoute', 'web', 'shop', {
+      parentRefs: [{ name: 'edge', namespace: 'infra' }],
+      rules,
+    })
+    const simulation = made([GATEWAYS, edge('All')], [ROUTES, routed], [GRANTS, grant])
+    const copy = copyOf(simulation, route)
+    expect(copy?.metadata.namespace).toBe(web)
+    expect(copy?.spec).toEqual({
+      parentRefs: [{ name: 'edge-x-infra-x-team-a', namespace: infra }],
+      rules: [
+        {
+          backendRefs: [
+            { name: 'api-x-data-x-team-a', namespace: 'team-data' },
+            { name: 'local-x-web-x-team-a' },
+            { name: 'too-x-web-x-team-a' },
+          ],
+        },
+      ],
+    })
+    expect(copyOf(simulation, { resource: GRANTS, namespace: 'data', name: 'g' })).toMatchObject({
+      metadata: { namespace: 'team-data' },
+      spec: { from: [{ kind: 'HTTPRoute', namespace: web }], to: [{ group: '', kind: 'Service' }] },
+    })
+  })
+
+  test.each([
+    ['All', { from: 'Selector', selector: { matchLabels: { 'causeway.dev/tenant': 'team-a' } } }],
+    ['Selector', { from: 'Selector', selector: { matchLabels: { 'causeway.dev/tenant': 'team-a' } } }],
+    ['Same', { from: 'Same' }],
+    ['None', { from: 'None' }],
+  ])('a listener that admits routes of %s admits no other tenant’s', (from, expected) => {
+    const simulation = made([GATEWAYS, edge(from)])
+    expect(copyOf(simulation, gateway)?.spec).toMatchObject({
+      listeners: [{ allowedRoutes: { namespaces: expected } }],
+    })
+  })
+
+  test('without grant or admission nothing crosses, as in one namespace', () => {
+    expect(copyOf(made([GATEWAYS, edge('Same')], [ROUTES, shop], [GRANTS, grant]), route)).toBeUndefined()
+    expect(copyOf(made([GATEWAYS, edge('All')], [ROUTES, shop]), route)).toBeUndefined()
+  })
+
+  test('the status comes back in the tenant’s names', () => {
+    const simulation = made([GATEWAYS, edge('All')], [ROUTES, shop], [GRANTS, grant])
+    const copy = copyOf(simulation, route)
+    const told = (parentRef: JsonObject): JsonObject => ({
+      parents: [{ parentRef, controllerName: 'c', conditions: [] }],
+    })
+    const status = told({ name: 'edge-x-infra-x-team-a', namespace: infra, group: 'gateway.networking.k8s.io' })
+    simulation.put('host', ROUTES, { ...copy, metadata: copy?.metadata ?? {}, status })
+    simulation.settle()
+    expect(simulation.get('virtual', route)?.status).toEqual(told({ name: 'edge', namespace: 'infra' }))
+  })
+})

@@ -22,10 +22,11 @@ export function gatewayStatus(input: PairInput): JsonObject | undefined {
 
 /** Parents of a route are told as the route itself names them. */
 function parentsOf(parents: unknown, { virtual, tenant }: PairInput): JsonObject[] {
-  const named = sitesIn(virtual.spec, virtual.metadata.namespace ?? '').filter(({ field }) => field === 'parentRefs')
+  const namespace = virtual.metadata.namespace ?? ''
+  const named = sitesIn(virtual.spec, namespace).filter(({ field }) => field === 'parentRefs')
   return objectsIn(parents).flatMap((parent) => {
     const told = comparable(asObject(parent.parentRef) ?? {})
-    const site = named.find((each) => jsonEqual(comparable(hostHolder(each, tenant)), told))
+    const site = named.find((each) => jsonEqual(comparable(hostHolder(each, { tenant, namespace })), told))
     return site === undefined ? [] : [{ ...parent, parentRef: cloneJson(site.holder) }]
   })
 }
@@ -36,10 +37,11 @@ function comparable(ref: JsonObject): JsonObject {
   return { kind: kind ?? 'Gateway', name: name ?? '', sectionName: sectionName ?? '', port: port ?? 0 }
 }
 
-function ancestorsOf(ancestors: unknown, { tenant, related }: PairInput): JsonObject[] {
+function ancestorsOf(ancestors: unknown, { host, related }: PairInput): JsonObject[] {
   return objectsIn(ancestors).flatMap((ancestor) => {
     const ref = asObject(ancestor.ancestorRef) ?? {}
-    const copy = related.host({ resource: GATEWAYS, namespace: tenant.hostNamespace, name: asName(ref.name) ?? '' })
+    const namespace = asName(ref.namespace) ?? host.metadata.namespace ?? ''
+    const copy = related.host({ resource: GATEWAYS, namespace, name: asName(ref.name) ?? '' })
     const original = copy === undefined ? undefined : virtualRefOf(copy)?.ref
     if (original === undefined) return []
     return [{ ...ancestor, ancestorRef: { ...ref, name: original.name, namespace: original.namespace } }]

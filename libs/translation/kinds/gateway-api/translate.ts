@@ -3,7 +3,7 @@ import type { JsonObject } from '#libs/kube-model'
 import { isEnabled } from '#libs/sync-config'
 import { asName, asObject, objectsIn } from '../../json.ts'
 import type { TranslateInput } from '../../kind.ts'
-import { hostRefOf } from '../../names.ts'
+import { hasOwnNamespaces, hostNamespaceFor, hostRefOf } from '../../names.ts'
 import { contentOf } from '../../owned-fields.ts'
 import { LABELS } from '../../stamps.ts'
 import type { TenantContext } from '../../view.ts'
@@ -29,30 +29,41 @@ export function gatewayContent(input: TranslateInput, kind: string): Content {
       const { message = `it is not known yet whether ${site.field} is permitted` } = denied
       return { kind: 'reject', reason: 'ReferenceNotPermitted', message }
     }
-    const translated = hostHolder(site, tenant)
+    const translated = hostHolder(site, { tenant, namespace })
     for (const field of ['name', 'namespace'] as const) {
       const value = translated[field]
       if (value === undefined) delete site.holder[field]
       else site.holder[field] = value
     }
   }
-  // Routes of all the tenant's namespaces are in one on the host; which may attach was asked above.
-  for (const listener of objectsIn(spec.listeners)) confineRoutes(listener)
+  // Which routes may attach is asked of each, above; here they need only be the tenant's.
+  for (const listener of objectsIn(spec.listeners)) confineRoutes(listener, tenant)
   const fields: JsonObject = { ...cloneJson(contentOf(virtual)), spec }
   return { kind: 'content', fields }
 }
 
-/** A reference as it stands on the host: in the copy's own namespace. */
-export function hostHolder(site: Site, tenant: TenantContext): JsonObject {
+/** A reference as it stands on the host, in the copy of an object of this namespace: where it is at home, none is named. */
+export function hostHolder(site: Site, from: { tenant: TenantContext; namespace: string }): JsonObject {
   const ref = refOfSite(site)
   const { namespace: _namespace, ...rest } = cloneJson(site.holder)
-  return ref === undefined ? rest : { ...rest, name: hostRefOf(ref, tenant).name }
+  if (ref === undefined) return rest
+  const { name, namespace } = hostRefOf(ref, from.tenant)
+  const isElsewhere = namespace !== hostNamespaceFor(from.namespace, from.tenant)
+  return { ...rest, name, ...(isElsewhere ? { namespace } : {}) }
 }
 
-function confineRoutes(listener: JsonObject): void {
+/**
+ * Lets the routes of the tenant attach, and nobody else's: those of its host namespaces, or where there is but one, of
+ * that.
+ */
+function confineRoutes(listener: JsonObject, tenant: TenantContext): void {
   const allowed = asObject(listener.allowedRoutes)
-  if (asObject(allowed?.namespaces) === undefined || allowed === undefined) return
-  allowed.namespaces = { from: 'Same' }
+  const namespaces = asObject(allowed?.namespaces)
+  if (allowed === undefined || namespaces === undefined) return
+  if (!hasOwnNamespaces(tenant)) allowed.namespaces = { from: 'Same' }
+  else if (namespaces.from === 'All' || namespaces.from === 'Selector') {
+    allowed.namespaces = { from: 'Selector', selector: { matchLabels: { [LABELS.tenant]: tenant.name } } }
+  }
 }
 
 /** Where the tenant sees the host's classes, it may use those and no others. */

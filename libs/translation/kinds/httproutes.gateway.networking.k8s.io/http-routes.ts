@@ -4,6 +4,6 @@ import { gatewayKind } from '../gateway-api/gateway-kind.ts'
 /** HTTPRoutes of the tenant, see `gatewayKind`. */
 export const httpRoutes = gatewayKind({
   resource: RESOURCES['httproutes.gateway.networking.k8s.io'],
-  version: 1,
+  version: 2,
   key: 'gatewayApi.httpRoutes',
 })

@@ -4,6 +4,6 @@ import { gatewayKind } from '../gateway-api/gateway-kind.ts'
 /** TLSRoutes of the tenant, see `gatewayKind`. */
 export const tlsRoutes = gatewayKind({
   resource: RESOURCES['tlsroutes.gateway.networking.k8s.io'],
-  version: 1,
+  version: 2,
   key: 'gatewayApi.tlsRoutes',
 })
