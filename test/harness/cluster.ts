@@ -1,5 +1,5 @@
 import { systemClock } from '#libs/kernel'
-import { type KubeClient, createKubeClient, isNotFound, loadClusterConfig, reflect } from '#libs/kube'
+import { type KubeClient, createKubeClient, isConflict, isNotFound, loadClusterConfig, reflect } from '#libs/kube'
 import { type KubeObject, RESOURCES, type ResourceInfo } from '#libs/kube-model'
 
 const apps = (plural: string, kind: string): ResourceInfo => ({
@@ -62,6 +62,8 @@ export type Cluster = {
   ): Promise<KubeObject[]>
   /** Keeps every event of the kind in the namespace from now on, in order. */
   record(kind: KindName, namespace: string): Promise<Recording>
+  /** Deletes what was created through this connection and is still there, last first. Waits for none of it. */
+  removeMade(): Promise<void>
   close(): Promise<void>
 }
 
@@ -82,13 +84,16 @@ export async function openCluster(kubeconfig: string): Promise<Cluster> {
       throw error
     }
   }
+  const made: Made[] = []
   return {
     client,
     kubeconfig,
-    create: (object) => {
-      const kind = Object.values(KINDS).find((resource) => resource.kind === object.kind)
-      if (kind === undefined) throw new Error(`the tests do not know the kind ${object.kind}`)
-      return client.create(kind, { namespace: object.metadata.namespace }, object)
+    create: async (object) => {
+      const resource = Object.values(KINDS).find(({ kind }) => kind === object.kind)
+      if (resource === undefined) throw new Error(`the tests do not know the kind ${object.kind}`)
+      const created = await client.create(resource, { namespace: object.metadata.namespace }, object)
+      made.push({ resource, metadata: created.metadata })
+      return created
     },
     get: (kind, ref) => client.get(KINDS[kind], ref),
     find,
@@ -110,8 +115,30 @@ export async function openCluster(kubeconfig: string): Promise<Cluster> {
     },
     untilAll: (kind, namespace, accept, options) => untilState(kind, { namespace }, accept, options),
     record: (kind, namespace) => record(client, KINDS[kind], namespace),
+    removeMade: () => removeMade(client, made.splice(0)),
     close: () => client.close(),
   }
+}
+
+type Made = { resource: ResourceInfo; metadata: KubeObject['metadata'] }
+
+/** What is in a namespace that was made goes with that. */
+async function removeMade(client: KubeClient, made: readonly Made[]): Promise<void> {
+  const namespaces = new Set(made.filter(({ resource }) => resource.plural === 'namespaces').map(nameOf))
+  const roots = made.filter(({ metadata }) => !namespaces.has(metadata.namespace ?? ''))
+  for (const { resource, metadata } of roots.toReversed()) {
+    const { namespace, name = '', uid = '' } = metadata
+    try {
+      await client.delete(resource, { namespace, name }, { uid, gracePeriodSeconds: 0 })
+    } catch (error) {
+      // It is gone, or another one has its name.
+      if (!isNotFound(error) && !isConflict(error)) throw error
+    }
+  }
+}
+
+function nameOf({ metadata }: Made): string {
+  return metadata.name ?? ''
 }
 
 type UntilState = (

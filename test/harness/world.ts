@@ -1,6 +1,7 @@
 import { hostName } from '#libs/translation'
 import { type Cluster, type KindName, type Ref, openCluster } from './cluster.ts'
 import { type Clusters, givenClusters, startClusters } from './clusters.ts'
+import { removeTestDefinitions } from './definitions.ts'
 import { type Installation, startUp } from './installation.ts'
 import { unique } from './objects.ts'
 
@@ -75,19 +76,23 @@ export function upOptionsFor(clusters: Clusters): { hostKubeconfig: string; tena
 
 /** The sides of an installation, without the installation. */
 export type SidesView = Pick<World, 'host' | 'tenants' | 'close'> & {
-  /** Deletes all namespaces that were made through it, and waits until the host is empty of their copies. */
+  /**
+   * Deletes all that was made through it, and waits until the namespaces are gone and the host is empty of their
+   * copies. For clusters that stay; to be called while Causeway runs.
+   */
   clean(): Promise<void>
 }
 
 /** Connects to a host and tenants. */
 export async function openView(kubeconfigs: { host: string; tenants: Record<string, string> }): Promise<SidesView> {
   const host = await openCluster(kubeconfigs.host)
+  if (givenClusters() !== undefined) await removeTestDefinitions(host)
   const made: { tenant: Tenant; namespace: string }[] = []
   const tenants = await Promise.all(
     Object.entries(kubeconfigs.tenants).map(async ([name, kubeconfig]) => {
-      const tenant = tenantOf(name, host, await openCluster(kubeconfig), (namespace) =>
-        made.push({ tenant, namespace }),
-      )
+      const cluster = await openCluster(kubeconfig)
+      if (givenClusters() !== undefined) await removeTestDefinitions(cluster)
+      const tenant = tenantOf(name, host, cluster, (namespace) => made.push({ tenant, namespace }))
       return tenant
     }),
   )
@@ -97,7 +102,7 @@ export async function openView(kubeconfigs: { host: string; tenants: Record<stri
     host,
     tenants: [first, second, ...rest],
     clean: async () => {
-      for (const { tenant, namespace } of made) await tenant.cluster.delete('namespaces', { name: namespace })
+      for (const cluster of [...tenants.map((tenant) => tenant.cluster), host]) await cluster.removeMade()
       const isCopy = (labels: Record<string, string> = {}, namespace: string): boolean =>
         labels['causeway.dev/namespace'] === namespace
       for (const { tenant, namespace } of made) {

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { KubeObject } from '#libs/kube-model'
+import { givenClusters } from '../../harness/clusters.ts'
 import { configure } from '../../harness/configure.ts'
 import { unique } from '../../harness/objects.ts'
 import { type Tenant, type World, openWorld } from '../../harness/world.ts'
@@ -215,7 +216,12 @@ test('copies go on either side, cluster-scoped ones too, where a kind was named 
   await arrived()
   await world.up.stop()
   const file = join(world.up.data, 'named-no-more.yaml')
-  const tenants = world.tenants.map((each) => ({ name: each.name, config: {} }))
+  const isGiven = givenClusters() !== undefined
+  const tenants = world.tenants.map(({ name, cluster: { kubeconfig } }) => ({
+    name,
+    config: {},
+    ...(isGiven ? { kubeconfig } : {}),
+  }))
   writeFileSync(file, JSON.stringify({ tenants }))
   world.up = await world.up.restart({ tenants: [], args: ['--config', file] })
   await left()

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { type JsonObject, type KubeObject, RESOURCES, type ResourceInfo } from '#libs/kube-model'
-import type { Cluster } from '../../harness/cluster.ts'
-import { configMapOf, podOf, secretOf } from '../../harness/objects.ts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type JsonObject, type KubeObject, RESOURCES } from '#libs/kube-model'
+import { define } from '../../harness/definitions.ts'
+import { configMapOf, podOf, secretOf, unique } from '../../harness/objects.ts'
 import { type World, openWorld } from '../../harness/world.ts'
 
 /* The Gateway API is custom resources: some are installed here, and one is not. */
@@ -13,15 +13,7 @@ const GATEWAYS = 'gateways.gateway.networking.k8s.io'
 const ROUTES = 'httproutes.gateway.networking.k8s.io'
 const GRANTS = 'referencegrants.gateway.networking.k8s.io'
 const CLASSES = 'gatewayclasses.gateway.networking.k8s.io'
-const INSTALLED = [GATEWAYS, ROUTES, GRANTS, CLASSES] as const
-
-const DEFINITIONS: ResourceInfo = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  plural: 'customresourcedefinitions',
-  kind: 'CustomResourceDefinition',
-  namespaced: false,
-}
+const INSTALLED = ([GATEWAYS, ROUTES, GRANTS, CLASSES] as const).map((token) => RESOURCES[token])
 
 let world: World
 let folder: string
@@ -29,7 +21,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'causeway-config-'))
   world = await openWorld({ separate: false })
   const { cluster, name } = world.tenants[0]
-  await Promise.all([world.host, cluster].map((each) => install(each)))
+  await Promise.all([world.host, cluster].map((each) => define(each, INSTALLED)))
   const file = join(folder, 'config.json')
   const gatewayApi = { enabled: true, grpcRoutes: { enabled: true } }
   writeFileSync(file, JSON.stringify({ sync: { toHost: { gatewayApi } } }))
@@ -40,38 +32,6 @@ afterAll(async () => {
   await world?.close()
   rmSync(folder, { recursive: true, force: true })
 })
-
-/** Definitions that take any spec, and have a status of their own. */
-async function install(cluster: Cluster): Promise<void> {
-  for (const token of INSTALLED) {
-    const { group, version, plural, kind, namespaced } = RESOURCES[token]
-    const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
-    const definition = {
-      apiVersion: 'apiextensions.k8s.io/v1',
-      kind: 'CustomResourceDefinition',
-      metadata: {
-        name: token,
-        annotations: { 'api-approved.kubernetes.io': 'https://github.com/kubernetes-sigs/gateway-api/pull/2466' },
-      },
-      spec: {
-        group,
-        scope: namespaced ? 'Namespaced' : 'Cluster',
-        names: { plural, kind, listKind: `${kind}List`, singular: kind.toLowerCase() },
-        versions: [
-          {
-            name: version,
-            served: true,
-            storage: true,
-            subresources: { status: {} },
-            schema: { openAPIV3Schema: { type: 'object', properties: { spec: open, status: open } } },
-          },
-        ],
-      },
-    } as unknown as KubeObject
-    await cluster.client.create(DEFINITIONS, {}, definition)
-    await vi.waitFor(() => cluster.list(token), { timeout: 10_000 })
-  }
-}
 
 const objectOf = (kind: keyof typeof RESOURCES, metadata: KubeObject['metadata'], spec: JsonObject): KubeObject => {
   const { group, version, kind: name } = RESOURCES[kind]
@@ -86,20 +46,21 @@ test('Gateways and routes live on both sides, as far as the tenant’s own grant
   const data = await tenant.namespace()
   const gateway = { namespace: web, name: 'edge' }
   const route = { namespace: web, name: 'shop' }
-  await host.create(objectOf(CLASSES, { name: 'shared' }, { controllerName: 'example.com/gateway' }))
-  await cluster.until(CLASSES, { name: 'shared' }, () => true)
+  const shared = unique('shared')
+  await host.create(objectOf(CLASSES, { name: shared }, { controllerName: 'example.com/gateway' }))
+  await cluster.until(CLASSES, { name: shared }, () => true)
 
   await cluster.create(secretOf(web, 'certificate', { 'tls.key': 'x' }))
   const tls = { certificateRefs: [{ name: 'certificate' }] }
   const listeners = [{ name: 'https', port: 443, protocol: 'HTTPS', tls }]
-  await cluster.create(objectOf(GATEWAYS, gateway, { gatewayClassName: 'shared', listeners }))
+  await cluster.create(objectOf(GATEWAYS, gateway, { gatewayClassName: shared, listeners }))
   const backendRefs = [{ name: 'api', namespace: data, port: 80 }]
   await cluster.create(objectOf(ROUTES, route, { parentRefs: [{ name: 'edge' }], rules: [{ backendRefs }] }))
 
   const onHost = await host.until(GATEWAYS, tenant.copyOf(gateway), () => true)
   const secret = { namespace: web, name: 'certificate' }
   expect(onHost['spec']).toMatchObject({
-    gatewayClassName: 'shared',
+    gatewayClassName: shared,
     listeners: [{ tls: { certificateRefs: [{ name: tenant.copyOf(secret).name }] } }],
   })
   expect(await tenant.findCopy('secrets', secret)).toBeDefined()

@@ -4,32 +4,42 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { KubeObject } from '#libs/kube-model'
 import { type Cluster, openCluster } from '../../harness/cluster.ts'
-import { givenClusters } from '../../harness/clusters.ts'
+import { type Clusters, startClusters } from '../../harness/clusters.ts'
+import { type Installation, startUp } from '../../harness/installation.ts'
 import { unique } from '../../harness/objects.ts'
-import { type World, openWorld } from '../../harness/world.ts'
 
-/* The tenant is made here, as where its copies are is said once: there must be embedded clusters. */
-describe.skipIf(givenClusters() !== undefined)('a tenant whose namespaces have host namespaces of their own', () => {
+/* The tenant is made here, as where its copies are is said once. */
+describe('a tenant whose namespaces have host namespaces of their own', () => {
   const NAME = 'spread'
   const config = { sync: { toHost: { namespaces: { enabled: true, extraLabels: { 'example.com/managed': 'true' } } } } }
-  let world: World
+  let clusters: Clusters
+  let up: Installation
+  let host: Cluster
   let cluster: Cluster
   let folder: string
 
   beforeAll(async () => {
-    world = await openWorld({ separate: true })
+    clusters = await startClusters()
+    const [own, other] = Object.entries(clusters.tenants)
+    const [, kubeconfig] = own ?? ['', '']
+    const tenants = other === undefined ? [] : [other.join('=')]
+    up = await startUp({ separate: true, hostKubeconfig: clusters.hostKubeconfig, tenants })
     folder = mkdtempSync(join(tmpdir(), 'causeway-config-'))
-    const { code, stdout, stderr } = await command('create', NAME, '--json', '--config', file('on', config))
+    const { code, stderr } = await command('create', NAME, '--kubeconfig', kubeconfig, '--config', file('on', config))
     if (code !== 0) throw new Error(`the tenant was not made: ${stderr}`)
-    cluster = await openCluster((JSON.parse(stdout) as { kubeconfig: string }).kubeconfig)
+    host = await openCluster(clusters.hostKubeconfig)
+    cluster = await openCluster(kubeconfig)
   })
   afterAll(async () => {
-    await cluster?.close()
-    await world?.close()
+    await cluster?.removeMade()
+    await host?.removeMade()
+    await Promise.all([cluster?.close(), host?.close()])
+    await up?.dispose()
+    await clusters?.stop()
     rmSync(folder, { recursive: true, force: true })
   })
 
-  const command = (...args: string[]) => world.up.command('tenant', ...args)
+  const command = (...args: string[]) => up.command('tenant', ...args)
   const file = (name: string, value: object): string => {
     const path = join(folder, `${name}.json`)
     writeFileSync(path, JSON.stringify(value))
@@ -54,7 +64,6 @@ describe.skipIf(givenClusters() !== undefined)('a tenant whose namespaces have h
   })
 
   test('what is in a namespace is in its own on the host, and goes with it', async () => {
-    const { host } = world
     const [one, two] = [await namespaceOf(unique('one')), await namespaceOf(unique('two'))]
     for (const namespace of [one, two]) {
       const data = { namespace }
@@ -83,7 +92,7 @@ describe.skipIf(givenClusters() !== undefined)('a tenant whose namespaces have h
     await cluster.until('namespaces', { name: one }, ({ metadata }) => metadata.labels?.['cost'] === 'high')
 
     // What the host says of a copy is told, also by a watch that goes on where another ended; and a pod ends as it does elsewhere.
-    process.kill(world.up.pids()['watcher'] ?? 0, 'SIGKILL')
+    process.kill(up.pids()['watcher'] ?? 0, 'SIGKILL')
     const copy = await host.until('pods', copyIn(one, 'web'), () => true)
     await host.create({
       apiVersion: 'v1',
@@ -107,7 +116,6 @@ describe.skipIf(givenClusters() !== undefined)('a tenant whose namespaces have h
   })
 
   test('a host namespace that is not ours is never taken, nor is anything put there', async () => {
-    const { host } = world
     const taken = unique('taken')
     await host.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: hostOf(taken) } })
     await host.until('serviceaccounts', { namespace: hostOf(taken), name: 'default' }, () => true)
@@ -132,7 +140,6 @@ describe.skipIf(givenClusters() !== undefined)('a tenant whose namespaces have h
   })
 
   test('it stays so for the tenant’s life, after which nothing is left', async () => {
-    const { host } = world
     const { code, stderr } = await command('configure', NAME, '--config', file('off', {}))
     expect(stderr).toContain('sync.toHost.namespaces.enabled')
     expect(code).not.toBe(0)

@@ -10,14 +10,14 @@ import {
 import type { Cluster, KindName, Ref } from '../../harness/cluster.ts'
 import { type Clusters, startClusters } from '../../harness/clusters.ts'
 import { configure } from '../../harness/configure.ts'
+import { DEFINITIONS, define, testResources } from '../../harness/definitions.ts'
 import { type Installation, startUp } from '../../harness/installation.ts'
 import { unique } from '../../harness/objects.ts'
 import { type SidesView, type Tenant, openView, upOptionsFor } from '../../harness/world.ts'
 
 /* Each kind has objects on both sides, all of which change while nothing runs: afterwards both sides agree again. */
 
-const WIDGETS = { group: 'tests.example.com', version: 'v1', plural: 'widgets', kind: 'Widget', namespaced: true }
-const DEFINITIONS = 'customresourcedefinitions.apiextensions.k8s.io'
+const WIDGETS = testResources.widgets
 const INGRESS_CLASSES = 'ingressclasses.networking.k8s.io'
 /** What the host puts on a copy, and the tenant is to see. */
 const SEEN: JsonObject = { metadata: { labels: { 'hosts.example.com/seen': 'yes' } } }
@@ -57,7 +57,7 @@ const ROWS: Row[] = [
   },
   {
     kind: 'services',
-    first: { spec: { selector: { app: 'web' }, ports: [{ port: 80 }] } },
+    first: { spec: { type: 'LoadBalancer', selector: { app: 'web' }, ports: [{ port: 80 }] } },
     update: { spec: { ports: [{ port: 81 }] } },
     second: { spec: { selector: { app: 'db' }, ports: [{ port: 5432 }] } },
     status: { loadBalancer: { ingress: [{ ip: '203.0.113.7' }] } },
@@ -191,6 +191,13 @@ async function tell(suffix: string): Promise<void> {
   })
 }
 
+/** The tenant's Service once it has the host's address: where its own API chose another, it is made anew for that. */
+async function settledService(ref: Ref): Promise<KubeObject> {
+  const addressOf = ({ spec }: KubeObject): unknown => (spec as JsonObject)['clusterIP']
+  const address = addressOf(await view.host.get('services', tenant().copyOf(ref)))
+  return tenant().cluster.until('services', ref, (service) => addressOf(service) === address)
+}
+
 const ingressClass = (role: string, controller: string): KubeObject =>
   objectOf(INGRESS_CLASSES, role, { spec: { controller } })
 
@@ -199,7 +206,7 @@ beforeAll(async () => {
   up = await startUp({ separate: false, ...upOptionsFor(clusters) })
   view = await openView({ host: clusters.hostKubeconfig, tenants: clusters.tenants })
   const { cluster } = tenant()
-  await defineWidgets(view.host)
+  await define(view.host, [WIDGETS])
   const on = { enabled: true }
   const classes = { storageClasses: on, priorityClasses: on }
   const policies = { networkPolicies: on, podDisruptionBudgets: on, serviceAccounts: on, ingresses: on }
@@ -225,6 +232,7 @@ beforeAll(async () => {
       ROLES.map((role) => view.host.until(kind, tenant().copyOf(refOf(kind, role)), () => true)),
     ),
   ])
+  for (const role of ROLES) before.set(`services ${role}`, await settledService(refOf('services', role)))
 
   await up.stop()
   await tell('while-down')
@@ -235,15 +243,7 @@ beforeAll(async () => {
   up = await up.restart()
 })
 afterAll(async () => {
-  if (view !== undefined) {
-    const { cluster } = tenant()
-    for (const { kind } of ROWS.filter((row) => !infoOf(row.kind).namespaced)) {
-      for (const role of ROLES) await cluster.delete(kind, refOf(kind, role))
-    }
-    for (const role of CLASS_ROLES) await view.host.delete(INGRESS_CLASSES, refOf(INGRESS_CLASSES, role))
-    await view.host.delete(DEFINITIONS, { name: resourceToken(WIDGETS) })
-    await view.clean()
-  }
+  await view?.clean()
   await view?.close()
   await up?.dispose()
   await clusters?.stop()
@@ -264,19 +264,6 @@ async function changeAll({ kind, update, second, status }: Row): Promise<void> {
   await remove(host, kind, tenant().copyOf(refOf(kind, 'lost')))
   await remove(cluster, kind, refOf(kind, 'again'))
   await cluster.create(objectOf(kind, 'again', second))
-}
-
-async function defineWidgets(cluster: Cluster): Promise<void> {
-  const { group, version: name, plural, kind } = WIDGETS
-  const openAPIV3Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
-  const version = { name, served: true, storage: true, subresources: { status: {} }, schema: { openAPIV3Schema } }
-  const names = { plural, singular: 'widget', kind, listKind: `${kind}List` }
-  await cluster.create({
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: resourceToken(WIDGETS) },
-    spec: { group, scope: 'Namespaced', names, versions: [version] },
-  } as KubeObject)
 }
 
 describe.each(ROWS)('of $kind', ({ kind, update, second, onHost, status }) => {

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type JsonObject, type KnownResource, type KubeObject, RESOURCES, apiVersionOf } from '#libs/kube-model'
-import type { Cluster, Ref } from '../../harness/cluster.ts'
+import type { Ref } from '../../harness/cluster.ts'
 import { configure } from '../../harness/configure.ts'
+import { define } from '../../harness/definitions.ts'
 import { unique } from '../../harness/objects.ts'
 import { type Tenant, type World, openWorld } from '../../harness/world.ts'
 
@@ -10,13 +11,12 @@ import { type Tenant, type World, openWorld } from '../../harness/world.ts'
 const SNAPSHOTS = 'volumesnapshots.snapshot.storage.k8s.io'
 const CONTENTS = 'volumesnapshotcontents.snapshot.storage.k8s.io'
 const CLASSES = 'volumesnapshotclasses.snapshot.storage.k8s.io'
-const DEFINITIONS = 'customresourcedefinitions.apiextensions.k8s.io'
-const INSTALLED = [SNAPSHOTS, CONTENTS, CLASSES] as const
+const INSTALLED = ([SNAPSHOTS, CONTENTS, CLASSES] as const).map((token) => RESOURCES[token])
 
 let world: World
 beforeAll(async () => {
   world = await openWorld({ separate: false })
-  await Promise.all([world.host, tenant().cluster].map((cluster) => install(cluster)))
+  await Promise.all([world.host, tenant().cluster].map((cluster) => define(cluster, INSTALLED)))
   const on = { enabled: true }
   await configure(world.up, tenant().name, {
     sync: {
@@ -25,35 +25,10 @@ beforeAll(async () => {
     },
   })
 })
-afterAll(async () => {
-  for (const name of INSTALLED) await world?.host.delete(DEFINITIONS, { name })
-  await world?.close()
-})
+afterAll(() => world?.close())
 
 const tenant = (): Tenant => world.tenants[0]
 const copyOf = (ref: Ref): { namespace: string; name: string } => tenant().copyOf(ref)
-
-/** Definitions that take any fields, and have a status of their own. */
-async function install(cluster: Cluster): Promise<void> {
-  for (const token of INSTALLED) {
-    const { group, version: name, plural, kind, namespaced } = RESOURCES[token]
-    const openAPIV3Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
-    const version = { name, served: true, storage: true, subresources: { status: {} }, schema: { openAPIV3Schema } }
-    const approval = 'https://github.com/kubernetes-csi/external-snapshotter/pull/814'
-    await cluster.create({
-      apiVersion: 'apiextensions.k8s.io/v1',
-      kind: 'CustomResourceDefinition',
-      metadata: { name: token, annotations: { 'api-approved.kubernetes.io': approval } },
-      spec: {
-        group,
-        scope: namespaced ? 'Namespaced' : 'Cluster',
-        names: { plural, singular: kind.toLowerCase(), kind, listKind: `${kind}List` },
-        versions: [version],
-      },
-    } as KubeObject)
-    await vi.waitFor(() => cluster.list(token), { timeout: 10_000 })
-  }
-}
 
 function objectOf(kind: KnownResource, metadata: KubeObject['metadata'], fields: JsonObject): KubeObject {
   return { apiVersion: apiVersionOf(RESOURCES[kind]), kind: RESOURCES[kind].kind, metadata, ...fields }
