@@ -33,8 +33,8 @@ export type Played = {
 const LOOK_EVERY_MS = 500
 const REST_MS = 1_500
 const MAX_REPEATS = 6
-/** Written at rest, too. */
-const HEARTBEATS = new Set(['leases.coordination.k8s.io', 'nodes'])
+/** Written at rest, too: heartbeats, and what is told again of an object that waits. */
+const RECURRING = new Set(['leases.coordination.k8s.io', 'nodes', 'events'])
 
 /** Plays a plan on a bed of its own, waits until both sides agree, and judges states and requests. */
 export async function play(options: PlayOptions): Promise<Played> {
@@ -136,7 +136,7 @@ async function watchRest(bed: Bed): Promise<string[]> {
   return (
     bed.requests
       .slice(Math.max(from, settled))
-      .filter((request) => isWrite(request) && !HEARTBEATS.has(request.target?.resource ?? ''))
+      .filter((request) => isWrite(request) && !RECURRING.has(request.target?.resource ?? ''))
       // Whether somebody else's object is still in the way is found out by trying.
       .filter(({ method, status }) => method !== 'POST' || status !== 409)
       .map((request) => `written at rest: ${describeRequest(request)}`)

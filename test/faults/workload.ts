@@ -84,7 +84,11 @@ export function planWork(
     }
   }
   // What others refer to comes first, as people write it; the rest of the order is the tenants' own.
-  first.forEach(({ tenant, owned }, index) => create((index * 1_000) / WARM_PER_SECOND, tenant, owned))
+  const each = Math.ceil(first.length / models.length)
+  first.forEach(({ tenant, owned }, index) => {
+    const turn = (index % each) * models.length + Math.floor(index / each)
+    create((turn * 1_000) / WARM_PER_SECOND, tenant, owned)
+  })
   const warmMs = Math.ceil((first.length * 1_000) / WARM_PER_SECOND)
 
   const perSecond = Math.min(25, Math.max(8, options.pods / 8))
