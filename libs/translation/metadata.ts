@@ -1,4 +1,4 @@
-import { sha256Hex } from '#libs/kernel'
+import { cloneJson, sha256Hex } from '#libs/kernel'
 import type { JsonObject, KubeObject, ObjectRef } from '#libs/kube-model'
 import { asObject, stringMap } from './json.ts'
 import { hostRefOf } from './names.ts'
@@ -37,8 +37,8 @@ export type OwnsKey = (key: string) => boolean
 const ownsNone: OwnsKey = () => false
 
 /**
- * The metadata of a new host copy: translated name, the tenant's labels and annotations, our stamps. Nothing else
- * crosses, in particular no owner references, no finalizers.
+ * The metadata of a new host copy: translated name, the tenant's labels and annotations, our stamps, and the owner that
+ * the configuration names. Nothing else crosses, in particular no owner references, no finalizers.
  * @param extra what the kind adds to the stamps, and the values of the keys that it owns
  */
 export function hostMetadata(
@@ -58,7 +58,17 @@ export function hostMetadata(
       ...stamps.labels,
     },
     annotations: { ...without(owns, crossingAnnotations(virtual)), ...extra?.annotations, ...stamps.annotations },
+    ...missingOwner({ metadata: { namespace: host.namespace } }, tenant),
   }
+}
+
+/** The owners of a copy with the one that the configuration names, where that one is not among them yet. */
+function missingOwner({ metadata }: KubeObject, tenant: TenantContext): { ownerReferences?: OwnerReferences } {
+  const { owner } = tenant.config
+  // An owner owns what is in its own namespace, no more.
+  if (owner === undefined || metadata.namespace !== tenant.hostNamespace) return {}
+  const { ownerReferences = [] } = metadata
+  return ownerReferences.some(({ uid }) => uid === owner.uid) ? {} : { ownerReferences: [...ownerReferences, owner] }
 }
 
 /** Labels of a host object that a tenant sees as it is. */
@@ -79,9 +89,11 @@ export function metadataBase(virtual: KubeObject, owns: OwnsKey = ownsNone): Jso
   }
 }
 
+type OwnerReferences = NonNullable<KubeObject['metadata']['ownerReferences']>
+
 /** Changes of metadata that a pair needs, each with the base that its side's write leads to. */
 export type MetadataChanges = {
-  host: { labels: KeyChanges; annotations: KeyChanges }
+  host: { labels: KeyChanges; annotations: KeyChanges; ownerReferences?: OwnerReferences }
   virtual: { labels: KeyChanges; annotations: KeyChanges }
   baseAfterHost: JsonObject
   baseAfterVirtual: JsonObject
@@ -123,6 +135,7 @@ export function compareMetadata(
         ...left(owns, hostAnnotations, extra?.annotations),
         ...differing({ ...extra?.annotations, ...stamps.annotations }, hostAnnotations),
       },
+      ...missingOwner(host, tenant),
     },
     virtual: { labels: labels.toVirtual, annotations: annotations.toVirtual },
     baseAfterHost: { labels: labels.baseAfterHost, annotations: annotations.baseAfterHost },
@@ -131,8 +144,13 @@ export function compareMetadata(
 }
 
 /** The `metadata` part of a patch, or `undefined` when nothing changes. */
-export function metadataPatch(changes: { labels: KeyChanges; annotations: KeyChanges }): JsonObject | undefined {
+export function metadataPatch(changes: {
+  labels: KeyChanges
+  annotations: KeyChanges
+  ownerReferences?: OwnerReferences
+}): JsonObject | undefined {
   const patch: JsonObject = {}
+  if (changes.ownerReferences !== undefined) patch.ownerReferences = cloneJson(changes.ownerReferences)
   if (Object.keys(changes.labels).length > 0) patch.labels = changes.labels
   if (Object.keys(changes.annotations).length > 0) patch.annotations = changes.annotations
   return Object.keys(patch).length === 0 ? undefined : patch
