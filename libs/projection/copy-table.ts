@@ -12,16 +12,38 @@ export type MadeCopy = {
 
 type Row = { uid: string; of_resource: string; of_namespace: string; of_name: string; virtual_uid: string | null }
 
+type PageRow = {
+  namespace: string
+  name: string
+  of_namespace: string | null
+  of_name: string | null
+  is_there: 0 | 1
+}
+
+/** A host object, with the virtual one that it is known to be the copy of, and whether that is there. */
+export type PlacedCopy = { namespace: string; name: string; original?: ObjectRef; isOriginalThere: boolean }
+
 /** Which host objects were made as copies, by where they are: one for each place. */
 export class CopyTable {
   readonly #get
   readonly #put
   readonly #delete
+  readonly #page
 
   constructor(database: Database) {
     const key = 'tenant = ? AND resource = ? AND namespace = ? AND name = ?'
     this.#get = database.prepare<string[], Row>(
       `SELECT uid, of_resource, of_namespace, of_name, virtual_uid FROM copies WHERE ${key}`,
+    )
+    // In one statement: most host objects have their original, and no more is to be known of them.
+    this.#page = database.prepare<(string | number)[], PageRow>(
+      `SELECT h.namespace, h.name, c.of_namespace, c.of_name, v.uid IS NOT NULL AS is_there FROM objects h
+       LEFT JOIN copies c ON c.tenant = h.tenant AND c.resource = h.resource AND c.namespace = h.namespace
+         AND c.name = h.name AND c.uid = h.uid AND c.of_resource = h.resource
+       LEFT JOIN objects v ON v.tenant = h.tenant AND v.side = 'virtual' AND v.resource = h.resource
+         AND v.namespace = c.of_namespace AND v.name = c.of_name AND v.body IS NOT NULL
+       WHERE h.tenant = ? AND h.side = 'host' AND h.resource = ? AND (h.namespace, h.name) > (?, ?)
+         AND h.body IS NOT NULL ORDER BY h.namespace, h.name LIMIT ?`,
     )
     this.#put = database.prepare<(string | null)[]>('INSERT OR REPLACE INTO copies VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)')
     this.#delete = database.prepare<string[]>(`DELETE FROM copies WHERE ${key} AND uid = ?`)
@@ -36,6 +58,22 @@ export class CopyTable {
       ref: { resource: row.of_resource, namespace: row.of_namespace, name: row.of_name },
       ...(row.virtual_uid === null ? {} : { virtualUid: row.virtual_uid }),
     }
+  }
+
+  /** Host objects of a resource that are there, in order, beginning after one of them. */
+  page(
+    { tenant, resource }: Pick<ObjectKey, 'tenant' | 'resource'>,
+    after: Pick<PlacedCopy, 'namespace' | 'name'> | undefined,
+    limit: number,
+  ): PlacedCopy[] {
+    return this.#page.all(tenant, resource, after?.namespace ?? '', after?.name ?? '', limit).map((row) => ({
+      namespace: row.namespace,
+      name: row.name,
+      isOriginalThere: row.is_there === 1,
+      ...(row.of_name === null || row.of_namespace === null
+        ? {}
+        : { original: { resource, namespace: row.of_namespace, name: row.of_name } }),
+    }))
   }
 
   /** Notes a copy. What was known of the same object stays where this says nothing. */

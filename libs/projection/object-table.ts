@@ -97,6 +97,7 @@ export class ObjectTable {
 
   /** The same without opening what is sealed: for those who look at metadata only. */
   peek(key: ObjectKey): StoredObject | undefined {
+    if (!this.#vault.covers(key.resource)) return this.get(key)
     const cached = this.#cache.get(keyString(key))
     if (cached !== undefined) return cached.stored
     const row = this.#get.get(key.tenant, key.side, key.resource, key.namespace, key.name)

@@ -1,5 +1,6 @@
-import type { ObjectRef } from '#libs/kube-model'
+import type { ObjectKey, ObjectRef } from '#libs/kube-model'
 import { DECIDE_ORDER, isMirrored, mirrorFor } from '#libs/translation'
+import type { PlacedCopy } from './copy-table.ts'
 import { ownerOf } from './fold.ts'
 import type { NamePage } from './object-table.ts'
 import type { DecisionKey } from './pending-table.ts'
@@ -29,15 +30,34 @@ export function* sweepKeys(projection: Projection, sweep: Sweep): Generator<Deci
       }
       if (isMirrored(resource)) continue
     }
-    for (const ref of pages(projection, { tenant, side: 'host', resource })) {
-      const place = { tenant, side: 'host', ...ref } as const
-      const copy = projection.objects.peek(place)?.object
-      const key = copy === undefined ? undefined : ownerOf(projection, place, copy)
-      if (key === undefined) continue
-      const original = projection.objects.peek({ tenant, side: 'virtual', ...key.ref })
-      if (original?.object === undefined) yield key
-    }
+    yield* keysWithoutOriginal(projection, tenant, resource)
   }
+}
+
+/** Keys of host copies whose original is not there. */
+function* keysWithoutOriginal(
+  projection: Projection,
+  tenant: string,
+  resource: string,
+): Generator<DecisionKey, void, void> {
+  let after: PlacedCopy | undefined
+  do {
+    const page = projection.copies.page({ tenant, resource }, after, PAGE)
+    for (const { namespace, name, original, isOriginalThere } of page) {
+      if (isOriginalThere) continue
+      if (original !== undefined) yield { tenant, ref: original }
+      else yield* stampedKey(projection, { tenant, side: 'host', resource, namespace, name })
+    }
+    after = page.at(-1)
+  } while (after !== undefined)
+}
+
+/** The key that an object says by its stamps to be the copy of, if the original is not there. */
+function* stampedKey(projection: Projection, place: ObjectKey): Generator<DecisionKey, void, void> {
+  const copy = projection.objects.peek(place)?.object
+  const key = copy === undefined ? undefined : ownerOf(projection, place, copy)
+  if (key === undefined) return
+  if (projection.objects.peek({ tenant: place.tenant, side: 'virtual', ...key.ref })?.object === undefined) yield key
 }
 
 function* pages(

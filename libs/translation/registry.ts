@@ -227,7 +227,24 @@ export function exclusionFor(view: View): Rule | 'unknown' | undefined {
 }
 
 /** The kinds whose objects may refer to those of a resource, by what they are or by a patch of the tenant's. */
-function usersOf(resource: string, { config }: TenantContext): Kind[] {
+function usersOf(resource: string, { config }: TenantContext): readonly Kind[] {
+  let known = knownUsers.get(config)
+  if (known === undefined) {
+    known = new Map()
+    knownUsers.set(config, known)
+  }
+  let users = known.get(resource)
+  if (users === undefined) {
+    users = findUsers(resource, config)
+    known.set(resource, users)
+  }
+  return users
+}
+
+/** Configurations never change, so what follows from one is kept with it. */
+const knownUsers = new WeakMap<TenantConfig, Map<string, readonly Kind[]>>()
+
+function findUsers(resource: string, config: TenantConfig): Kind[] {
   const users = kindsReferringTo(resource)
   const custom = Object.keys(config.sync.toHost.customResources).flatMap(
     (key) => kindFor(key.split('/')[0] ?? '') ?? [],

@@ -57,7 +57,10 @@ export type PartitionWorkerOptions = {
 }
 
 /** Keys decided between two looks at the log, so that a sweep delays no live change by more than a few milliseconds. */
-const SWEEP_SLICE = 20
+export const SWEEP_SLICE = 20
+
+/** The same, of what was touched before anything could be decided. */
+const TAKEOVER_SLICE = 100
 
 /** How often every object is decided about again, whether or not anything told of a change. */
 const PATROL_EVERY_MS = 600_000

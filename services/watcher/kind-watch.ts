@@ -16,6 +16,7 @@ import { PositionKeeper } from './position-keeper.ts'
 import type { WatchState } from './status-board.ts'
 import { untilAborted } from './until-aborted.ts'
 import { verifyKind } from './verification.ts'
+import { isAtLeast } from './versions.ts'
 
 export type KindWatchOptions = {
   bus: Bus
@@ -45,6 +46,8 @@ export type KindWatchOptions = {
 const SAVE_EVERY_MS = 1_000
 const RECHECK_EVERY_MS = 15_000
 const DRAIN_MS = 5_000
+/** After an interruption, all kinds look within this time whether the cluster is in a later state than before. */
+const GLANCE_MS = 2_000
 const RETRY = { baseMs: 500, capMs: 15_000 }
 
 /**
@@ -59,6 +62,10 @@ export class KindWatch {
   #turn: Promise<unknown> = Promise.resolve()
   #lastVersion = ''
   #synced = false
+  /** Whether the next watch goes on from a version of before an interruption. */
+  #isResumed = true
+  /** Ends a watch of a history that is no more. */
+  #putBack = new AbortController()
   /** How often in a row the cluster said that it does not serve the kind. */
   #absences = 0
 
@@ -100,7 +107,7 @@ export class KindWatch {
       this.#verifyOften(ended).catch((error: unknown) => {
         if (!ended.aborted) this.#fail(error)
       })
-      await Promise.race([this.#follow(resume.resourceVersion, ended), this.#failure.promise])
+      await Promise.race([this.#followOn(resume.resourceVersion, ended), this.#failure.promise])
     } catch (error) {
       if (!signal.aborted) throw error
     } finally {
@@ -108,6 +115,33 @@ export class KindWatch {
       stop.abort()
     }
     if (this.#options.held()) await this.#drain()
+  }
+
+  /** Follows the kind; from the beginning where the cluster turns out to be in an earlier state than was seen. */
+  async #followOn(checkpoint: string | undefined, signal: AbortSignal): Promise<void> {
+    let from = checkpoint
+    while (!signal.aborted) {
+      this.#putBack = new AbortController()
+      await this.#follow(from, AbortSignal.any([signal, this.#putBack.signal]))
+      if (!this.#putBack.signal.aborted) return
+      from = undefined
+    }
+  }
+
+  /**
+   * Looks whether the cluster's store was put back to an earlier state while nothing was watched: a watch from a version
+   * that is yet to come is accepted, and stays silent until then.
+   */
+  async #glance(signal: AbortSignal): Promise<void> {
+    const { cluster, scope, clock, random, logger } = this.#options
+    const { labelSelector, namespace } = scope
+    await clock.sleep(random() * GLANCE_MS, signal)
+    const seen = this.#lastVersion
+    const page = await cluster.client.listPage(scope.resource, { labelSelector, namespace, limit: 1, signal })
+    if (isAtLeast(page.resourceVersion, seen)) return
+    const fields = { cluster: cluster.name, resource: resourceToken(scope.resource), seen, found: page.resourceVersion }
+    logger.error(fields, 'a cluster is in an earlier state than before; it is listed afresh')
+    this.#putBack.abort(new Error('the cluster is in an earlier state'))
   }
 
   /** Looks now and then for what the watch has lost, each kind at a time of its own. */
@@ -208,6 +242,7 @@ export class KindWatch {
       case 'backing-off': {
         const { state, message } = backOffState(event.message)
         metrics.error(scope.side, resourceToken(scope.resource))
+        this.#isResumed = true
         report(state, message)
         this.#absences = state === 'absent' ? this.#absences + 1 : 0
         this.#closeAbsent()
@@ -220,6 +255,7 @@ export class KindWatch {
         await this.settled(signal)
         await log.loadKnown(signal)
         log.epoch++
+        this.#isResumed = false
         this.#options.hooks?.begun()
         return
       case 'watching':
@@ -227,6 +263,9 @@ export class KindWatch {
         this.#synced = true
         this.#absences = 0
         report('synced', '')
+        // What is wrong with the API the watch tells.
+        if (this.#isResumed) this.#glance(signal).catch(() => undefined)
+        this.#isResumed = false
         return
     }
   }

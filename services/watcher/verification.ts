@@ -7,6 +7,7 @@ import { type KindLog, knownOf } from './kind-log.ts'
 import type { KindScope } from './kind-scope.ts'
 import { type Known, nameOf } from './known-objects.ts'
 import type { ObjectIntake } from './object-intake.ts'
+import { isAtLeast } from './versions.ts'
 
 export type VerificationOptions = {
   cluster: WatchedCluster
@@ -50,7 +51,7 @@ export async function verifyKind(
   if (doubts.length === 0) return { missed: 0, gone: 0 }
   const begun = clock.now()
   await clock.sleep(SETTLE_MS, signal)
-  while (!isPast(watched(), resourceVersion) && clock.now() < begun + PATIENCE_MS)
+  while (!isAtLeast(watched(), resourceVersion) && clock.now() < begun + PATIENCE_MS)
     await clock.sleep(LOOK_EVERY_MS, signal)
   const lost = doubts.filter(({ listed, published }) => {
     const now = log.known?.get(listed ?? published ?? { namespace: '', name: '' })
@@ -127,9 +128,4 @@ async function publishLost(
   const { gone, replaced } = await intake.confirm(vanished, resourceVersion, signal)
   const { present } = await intake.confirm(changed, resourceVersion, signal)
   return { missed: found.missed + present, gone: gone + replaced }
-}
-
-/** Versions are numbers on every API server that is known; where they are not, time must do. */
-function isPast(version: string, other: string): boolean {
-  return /^\d+$/.test(version) && /^\d+$/.test(other) && BigInt(version) >= BigInt(other)
 }
