@@ -41,6 +41,11 @@ export type Change = {
   observedAt: number
   /** W3C Trace Context of this change. */
   traceparent?: string
+  /**
+   * Uid of the tenant's registration that the watch was for: tells a tenant from an earlier one of its name. Absent for
+   * what concerns all tenants, and in changes of versions before it.
+   */
+  owner?: string
 }
 
 /** A change as read from the log, its object still unparsed. */
@@ -57,11 +62,13 @@ export type LoggedChange = Change & {
 
 /**
  * The message id of a change, by which the server drops doubles: a change sent twice after a crash is stored once. It
- * begins with the tenant, since a tenant's API may choose uids as it likes and must not be able to hide another's.
+ * begins with the tenant, since a tenant's API may choose uids as it likes and must not be able to hide another's. It
+ * ends with the registration, since what was sent for an earlier one of the name is to be sent again.
  */
 export function changeMessageId(change: Change): string {
   const id = `${change.key.tenant}/${change.key.side}/${change.uid}/${change.resourceVersion}/${change.type}`
-  return change.type === 'SYNCED' ? `${id}/${change.key.resource}/${change.epoch}` : id
+  const whole = change.type === 'SYNCED' ? `${id}/${change.key.resource}/${change.epoch}` : id
+  return change.owner === undefined ? whole : `${whole}/${change.owner}`
 }
 
 /**
@@ -83,6 +90,7 @@ export function encodeChange(
     [HEADERS.observedAt]: change.observedAt.toFixed(3),
   }
   if (change.traceparent !== undefined) headers[HEADERS.traceparent] = change.traceparent
+  if (change.owner !== undefined) headers[HEADERS.owner] = change.owner
   if (options.ttl !== undefined) headers[HEADERS.ttl] = options.ttl
   return { subject: subjectFor('change', options.partition, change.key), headers, payload: options.payload }
 }
@@ -99,6 +107,7 @@ export function decodeChange(message: LogMessage): LoggedChange {
     throw new EnvelopeError(`message on ${message.subject} is no change: ${HEADERS.type} is "${type}"`)
   }
   const traceparent = message.headers[HEADERS.traceparent]
+  const owner = message.headers[HEADERS.owner]
   return {
     type,
     key,
@@ -111,6 +120,7 @@ export function decodeChange(message: LogMessage): LoggedChange {
     epoch: requireNumber(message, HEADERS.epoch),
     observedAt: requireNumber(message, HEADERS.observedAt),
     ...(traceparent === undefined ? {} : { traceparent }),
+    ...(owner === undefined ? {} : { owner }),
     object: () => objectOf(message),
   }
 }

@@ -29,6 +29,7 @@ export const HEADERS = {
   resourceVersion: 'Causeway-Rv',
   epoch: 'Causeway-Epoch',
   observedAt: 'Causeway-Observed',
+  owner: 'Causeway-Owner',
   traceparent: 'traceparent',
   intent: 'Causeway-Intent',
 } as const

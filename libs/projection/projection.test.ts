@@ -434,6 +434,67 @@ describe('tenants', () => {
     expect(projection.view(TENANT, web, 0).virtual).toEqual({ seq: 0 })
   })
 
+  describe('registered anew, of which the log tells before the registry does', () => {
+    const change = (owner: string, key: ObjectKey, object: KubeObject) => {
+      log.owner = owner
+      return projection.fold(log.change('ADDED', key, object))
+    }
+    const seen = (of: ObjectRef) => projection.view(TENANT, of, 0).virtual.object?.metadata.uid
+    const other = ref('pods', 'other')
+
+    beforeEach(() => {
+      projection.bindTenant(TEAM, 't1')
+      change('t1', virtualKey(other), withUid(podOf('other'), 'old'))
+      change('t2', virtualKey(web), withUid(podOf('web'), 'new'))
+    })
+
+    test.each<[string, () => void]>([
+      ['tells of the end and of the beginning', () => (projection.forgetTenant(TEAM, 't1'), undefined)],
+      ['tells of the beginning alone', () => undefined],
+      ['is read anew and tells of the former for a moment', () => projection.bindTenant(TEAM, 't1')],
+    ])('keep what was folded in of them, and nothing of the former, when the registry %s', (_what, told) => {
+      told()
+      projection.bindTenant(TEAM, 't2')
+      expect(seen(web)).toBe('new')
+      expect(seen(other)).toBeUndefined()
+      expect(projection.tenants()).toEqual([TEAM])
+    })
+
+    test('are not changed by what comes late of the former, also after a restart', () => {
+      projection.bindTenant(TEAM, 't2')
+      reopen()
+      expect(change('t1', virtualKey(other), withUid(podOf('other'), 'late'))).toEqual({ keys: [] })
+      log.owner = 't1'
+      expect(projection.fold(log.synced({ tenant: TEAM, side: 'virtual', resource: 'pods' }))).toEqual({ keys: [] })
+      expect(seen(other)).toBeUndefined()
+      expect(projection.synced(TEAM, 'virtual', 'pods')).toBe(false)
+      expect(seen(web)).toBe('new')
+    })
+
+    test('take in what is on the host, whoever it was read for', () => {
+      projection.bindTenant(TEAM, 't2')
+      const key: ObjectKey = { ...virtualKey(ref('pods', 'copy', TENANT.hostNamespace)), side: 'host' }
+      change('t1', key, withUid(podOf('copy'), 'h'))
+      expect(projection.objects.get(key)?.uid).toBe('h')
+    })
+
+    test('may end again: then what comes late of them is nobody’s', () => {
+      projection.bindTenant(TEAM, 't2')
+      projection.forgetTenant(TEAM, 't2')
+      change('t2', virtualKey(web), webPod)
+      expect(seen(web)).toBeUndefined()
+      projection.bindTenant(TEAM, 't3')
+      expect(seen(web)).toBeUndefined()
+    })
+
+    test('may be the former once more, where the registry was restored', () => {
+      projection.bindTenant(TEAM, 't2')
+      projection.bindTenant(TEAM, 't1')
+      change('t1', virtualKey(web), withUid(podOf('web'), 'restored'))
+      expect(seen(web)).toBe('restored')
+    })
+  })
+
   test('that are forgotten leave nothing, and others stay', () => {
     projection.bindTenant(TEAM, 't1')
     projection.bindTenant('team-b', 't2')

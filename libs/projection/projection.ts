@@ -30,6 +30,7 @@ import { type Database, openDatabase } from './database.ts'
 import { foldHost, foldHostShared, foldVirtual, refreshReferences } from './fold.ts'
 import { ObjectTable } from './object-table.ts'
 import { type DecisionKey, PendingTable } from './pending-table.ts'
+import { Registrations } from './registrations.ts'
 import { ReferenceTable } from './reference-table.ts'
 import { type Sweep, sweepKeys } from './sweep-keys.ts'
 import { TombstoneTable } from './tombstones.ts'
@@ -62,6 +63,7 @@ export class Projection {
    */
   readonly generation: string
   readonly #database: Database
+  readonly #registrations: Registrations
   readonly #tombstones: TombstoneTable
   readonly #positions = new Map<StreamName, number>()
   readonly #meta
@@ -85,6 +87,7 @@ export class Projection {
     this.pending = new PendingTable(database)
     this.vanished = new VanishedTable(database)
     this.copies = new CopyTable(database)
+    this.#registrations = new Registrations(database)
     this.#tombstones = new TombstoneTable(database)
     this.#meta = database.prepare<[string], { value: string }>('SELECT value FROM meta WHERE key = ?')
     this.#setMeta = database.prepare<[string, string]>('INSERT OR REPLACE INTO meta VALUES (?, ?)')
@@ -137,6 +140,7 @@ export class Projection {
    */
   fold(change: LoggedChange): { keys: DecisionKey[]; sweeps?: Sweep[] } {
     this.#begin()
+    if (!this.#isCurrent(change)) return { keys: [] }
     if (change.type === 'SYNCED') return { keys: [], sweeps: this.#foldMarker(change) }
     if (change.key.tenant === '') return { keys: foldHostShared(this, change) }
     return { keys: change.key.side === 'virtual' ? foldVirtual(this, change) : foldHost(this, change) }
@@ -154,37 +158,57 @@ export class Projection {
 
   /**
    * Says which tenant has this name now. What was folded in of an earlier one of the same name is forgotten: its
-   * objects are not the new one's.
+   * objects are not the new one's. The log may have brought a later one before the registry tells of it: that one stays.
    */
   bindTenant(name: string, uid: string): void {
-    const bound = this.#database.prepare<[string], { uid: string }>('SELECT uid FROM tenants WHERE name = ?').get(name)
-    if (bound?.uid === uid) return
-    if (bound !== undefined) this.forgetTenant(name)
-    this.#begin()
-    this.#database.prepare('INSERT OR REPLACE INTO tenants VALUES (?, ?)').run(name, uid)
+    if (this.#registrations.isSuperseded(name, uid)) return
+    this.#bind(name, uid, { byLog: false })
   }
 
   /** Tenants whose objects are folded in. */
   tenants(): string[] {
-    return this.#database
-      .prepare<[], { name: string }>('SELECT name FROM tenants')
-      .all()
-      .map(({ name }) => name)
+    return this.#registrations.names()
   }
 
   /** Forgets tenants that were bound and are not among these: they were removed while nobody followed. */
   retainTenants(names: ReadonlySet<string>): void {
-    for (const name of this.tenants()) if (!names.has(name)) this.forgetTenant(name)
+    for (const name of this.tenants()) if (!names.has(name)) this.#forget(name, undefined)
   }
 
-  /** Forgets all that was folded in of a tenant. Nothing is decided by that: its objects are simply not followed any more. */
-  forgetTenant(name: string): void {
+  /**
+   * Forgets all that was folded in of a tenant. Nothing is decided by that: its objects are simply not followed any more.
+   * @param uid of the registration that has ended, where it is known: of one after it all stays
+   */
+  forgetTenant(name: string, uid = this.#registrations.uidOf(name)): void {
+    const bound = this.#registrations.uidOf(name)
+    if (bound === undefined || bound === uid) this.#forget(name, uid)
+  }
+
+  #bind(name: string, uid: string, { byLog }: { byLog: boolean }): void {
+    const bound = this.#registrations.uidOf(name)
+    if (bound !== undefined && bound !== uid) this.#forget(name, bound)
+    this.#begin()
+    this.#registrations.bind(name, uid, { byLog, instead: bound })
+  }
+
+  #forget(name: string, retired: string | undefined): void {
     this.#begin()
     for (const table of ['objects', 'refs', 'synced', 'bases', 'pending', 'copies', 'vanished']) {
       this.#database.prepare(`DELETE FROM ${table} WHERE tenant = ?`).run(name)
     }
-    this.#database.prepare('DELETE FROM tenants WHERE name = ?').run(name)
+    this.#registrations.unbind(name, retired)
     this.objects.forgetCache()
+  }
+
+  /**
+   * Whether a change is of the registration that is folded in; one of a later registration begins it. On the host the
+   * objects are the same whoever is registered.
+   */
+  #isCurrent({ key, owner }: LoggedChange): boolean {
+    if (key.tenant === '' || owner === undefined) return true
+    const standing = this.#registrations.standing(key.tenant, owner)
+    if (standing === 'next') this.#bind(key.tenant, owner, { byLog: true })
+    return standing !== 'former' || key.side === 'host'
   }
 
   /** What a decision about a key looks at. */

@@ -39,9 +39,8 @@ export function acceptEntry(
 
 /** What translation must know of an accepted tenant. */
 export function contextOf({ entry, config }: AcceptedTenant): TenantContext {
-  const { workloadServiceAccount, reservedLabels } = config
   const { name, hostNamespace } = entry
-  return { name, hostNamespace, config, workloadServiceAccount, reservedLabels }
+  return { name, hostNamespace, config, reservedLabels: config.reservedLabels }
 }
 
 /**

@@ -8,8 +8,6 @@ export type TenantContext = {
   hostNamespace: string
   /** What of the tenant crosses and how, with all defaults applied. */
   config: TenantConfig
-  /** ServiceAccount on the host that the tenant's pods run under. @default 'default' */
-  workloadServiceAccount?: string
   /** Label keys that must not cross under their own name. @default none */
   reservedLabels?: readonly string[]
   /**

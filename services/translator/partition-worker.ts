@@ -184,11 +184,11 @@ export class PartitionWorker {
     void this.#turns.take(() => this.#bind(tenant))
   }
 
-  /** Follows a tenant's objects no more. */
-  forgetTenant(name: string): void {
+  /** Follows a tenant's objects no more. @param uid of the registration that has ended: one after it may have begun */
+  forgetTenant(name: string, uid?: string): void {
     void this.#turns.take(() => {
       this.#guard.forget(name)
-      this.#options.projection.forgetTenant(name)
+      this.#options.projection.forgetTenant(name, uid)
     })
   }
 

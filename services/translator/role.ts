@@ -104,7 +104,7 @@ export async function startTranslator(context: RoleContext): Promise<Role> {
   const unsubscribe = directory.subscribe((event) => {
     if (event.type === 'removed') waiting.forget(event.tenant.name)
     for (const { worker } of workers.values()) {
-      if (event.type === 'removed') worker.forgetTenant(event.tenant.name)
+      if (event.type === 'removed') worker.forgetTenant(event.tenant.name, event.tenant.uid)
       else worker.takeTenant(event.tenant)
     }
   })

@@ -15,7 +15,14 @@ import type { Vault } from '#libs/vault'
 import type { Known } from './known-objects.ts'
 
 /** What the changes of one kind on one cluster have in common. */
-export type ChangeContext = { side: Side; resource: ResourceInfo; vault: Vault; partitionOf(tenant: string): Partition }
+export type ChangeContext = {
+  side: Side
+  resource: ResourceInfo
+  vault: Vault
+  partitionOf(tenant: string): Partition
+  /** Uid of a tenant's registration; undefined for none. */
+  ownerOf(tenant: string): string | undefined
+}
 
 export type ObjectChange = {
   type: Exclude<ChangeType, 'SYNCED'>
@@ -30,6 +37,7 @@ export type ObjectChange = {
 /** An object's change as a message. Objects that the vault covers are sealed, all others go as they came. */
 export function changeMessage(context: ChangeContext, change: ObjectChange): WireMessage {
   const { type, known, object, epoch, observedAt } = change
+  const owner = context.ownerOf(known.tenant)
   const { tenant, namespace, name, uid, resourceVersion } = known
   const resource = resourceToken(context.resource)
   const key = { tenant, side: context.side, resource, namespace, name }
@@ -48,6 +56,7 @@ export function changeMessage(context: ChangeContext, change: ObjectChange): Wir
       epoch,
       observedAt,
       traceparent: newTraceparent(),
+      ...(owner === undefined ? {} : { owner }),
     },
     {
       partition: context.partitionOf(tenant),
@@ -79,7 +88,16 @@ export function markerMessage(
     name: MARKER_NAME,
   }
   return encodeChange(
-    { type: 'SYNCED', key, kind: context.resource.kind, uid: cluster, resourceVersion, epoch, observedAt },
+    {
+      type: 'SYNCED',
+      key,
+      kind: context.resource.kind,
+      uid: cluster,
+      resourceVersion,
+      epoch,
+      observedAt,
+      ...(owner === '' ? {} : { owner }),
+    },
     { partition: context.partitionOf(tenant), payload: encodePayload({ type: 'SYNCED', count, owner }) },
   )
 }

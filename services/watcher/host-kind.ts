@@ -33,6 +33,7 @@ export function watchSharedKind(
     knownFilter: resourceFilter(ALL_PARTITIONS, namespace === undefined ? known : { ...known, namespace }),
     attribute: () => '',
     partitionOf: () => ALL_PARTITIONS,
+    ownerOf: () => undefined,
     owners: () => [{ tenant: '', owner: '' }],
   }
   const lanes = hostLanes(parts, owned)
@@ -151,6 +152,7 @@ function fleetScope(parts: WatcherParts, kind: ResourceInfo): Omit<KindScope, 'a
     positionKey: `watcher.host.${resource}`,
     knownFilter: fleetFilter(resource),
     partitionOf: (tenant) => partitionOf(tenant, parts.partitions),
+    ownerOf: (tenant) => parts.directory.tenant(tenant)?.uid,
     owners: () => parts.directory.tenants().map(({ name, uid }) => ({ tenant: name, owner: uid })),
   }
 }

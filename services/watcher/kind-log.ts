@@ -14,7 +14,7 @@ import {
 import { CheckpointTracker, type Ticket } from './checkpoint-tracker.ts'
 import type { Verdict } from './confirm-missing.ts'
 import { type KindScope, needsManagedFields } from './kind-scope.ts'
-import { type Known, KnownObjects } from './known-objects.ts'
+import { type Known, KnownObjects, nameOf } from './known-objects.ts'
 import type { LaneSet } from './lane-set.ts'
 import type { WatcherMetrics } from './metrics.ts'
 import { readKnown } from './read-known.ts'
@@ -41,6 +41,8 @@ export class KindLog {
   readonly #options: KindLogOptions
   readonly #context: ChangeContext
   #known: KnownObjects | undefined
+  /** Names of objects that the log has for an earlier registration of their tenant only. */
+  readonly #former = new Set<string>()
 
   constructor(options: KindLogOptions) {
     this.#options = options
@@ -50,6 +52,7 @@ export class KindLog {
       resource: scope.resource,
       vault,
       partitionOf: (tenant) => scope.partitionOf(tenant),
+      ownerOf: (tenant) => scope.ownerOf(tenant),
     }
   }
 
@@ -69,9 +72,16 @@ export class KindLog {
       // What the host has of its own is another watch's.
       if (scope.labelSelector !== undefined && key.tenant === '') continue
       known.set({ tenant: key.tenant, namespace: key.namespace, name: key.name, uid, resourceVersion })
+      const owner = scope.ownerOf(key.tenant)
+      if (change.owner !== undefined && owner !== undefined && change.owner !== owner) this.#former.add(nameOf(key))
     }
     this.#known = known
     return known
+  }
+
+  /** Whether the log has an object for an earlier registration of its tenant only, whose changes nobody reads any more. */
+  isFormer(known: Known): boolean {
+    return this.#former.has(nameOf(known))
   }
 
   /** Publishes a change; the ticket settles when it is stored. */
@@ -80,6 +90,7 @@ export class KindLog {
     const { known, type } = change
     const message = changeMessage(this.#context, { ...change, epoch: this.epoch })
     if (this.idSuffix !== '') message.headers['Nats-Msg-Id'] += this.idSuffix
+    this.#former.delete(nameOf(known))
     if (type === 'DELETED') this.#known?.delete(known)
     else this.#known?.set(known)
     metrics.event(scope.side, resourceToken(scope.resource), type)

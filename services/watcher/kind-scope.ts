@@ -24,6 +24,8 @@ export type KindScope = {
   /** Whose change an object is: a tenant's name, empty for all tenants', undefined for nobody's. */
   attribute(object: KubeObject): string | undefined
   partitionOf(tenant: string): Partition
+  /** What tells a tenant from an earlier one of its name; undefined for nobody. */
+  ownerOf(tenant: string): string | undefined
   /** Whom it speaks for now: each with what tells it from an earlier one of its name. */
   owners(): { tenant: string; owner: string }[]
 }

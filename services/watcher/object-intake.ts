@@ -126,7 +126,12 @@ export class ObjectIntake {
         return
       }
       log.publishGone(before, known.resourceVersion)
-    } else if (event.initial && !this.republish && before?.resourceVersion === known.resourceVersion) {
+    } else if (
+      event.initial &&
+      !this.republish &&
+      before?.resourceVersion === known.resourceVersion &&
+      !log.isFormer(known)
+    ) {
       ticket.settle()
       return
     }

@@ -38,6 +38,7 @@ export async function watchTenant(
       knownFilter: resourceFilter(partition, { tenant: tenant.name, side: 'virtual', resource }),
       attribute: () => tenant.name,
       partitionOf: () => partition,
+      ownerOf: () => tenant.uid,
       owners: () => [{ tenant: tenant.name, owner: tenant.uid }],
     }
     return {

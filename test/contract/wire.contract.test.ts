@@ -60,6 +60,8 @@ const virtual: Change = {
   observedAt: 1_700_000_000_000.125,
   traceparent,
 }
+/** The same as it is since changes say for which registration of the tenant they were read. */
+const owned: Change = { ...virtual, owner: '6f0d1c9e-5b1c-4d7e-9a55-2c8f3d1b7a40' }
 const node: Change = {
   type: 'DELETED',
   key: { tenant: '', side: 'host', resource: 'nodes', namespace: '', name: 'node.1' },
@@ -158,6 +160,7 @@ type Sample = [name: string, message: WireMessage, decode: (message: LogMessage)
 
 const samples: Sample[] = [
   ['change-virtual', encodeChange(virtual, { partition: 3, payload: event('MODIFIED', body) }), decodeChange],
+  ['change-owned', encodeChange(owned, { partition: 3, payload: event('MODIFIED', body) }), decodeChange],
   [
     'change-all-deleted',
     encodeChange(node, { partition: 'all', payload: event('DELETED', body), ttl: '96h' }),
@@ -170,6 +173,7 @@ const samples: Sample[] = [
 
 const originals: Record<string, object> = {
   'change-virtual': virtual,
+  'change-owned': owned,
   'change-all-deleted': node,
   'change-marker': marker,
   ...intents,

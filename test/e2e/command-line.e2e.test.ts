@@ -2,6 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { connectBus, openKv } from '#libs/bus'
 import { type Cluster, openCluster } from '../harness/cluster.ts'
 import { type Installation, causeway, newFolder, startUp } from '../harness/installation.ts'
 import { isRunning, podOf } from '../harness/objects.ts'
@@ -74,6 +75,7 @@ describe.each(MODES)('$mode', ({ separate }) => {
     expect(refused.stderr).toContain('--yes')
     expect(await up.command('tenant', 'delete', 'passing', '--yes')).toMatchObject({ code: 0 })
     await host.untilGone('namespaces', { name: 'causeway-passing' })
+    expect(await keysLeft(up, 'passing')).toEqual([])
     const first = await openCluster(up.ready.kubeconfigs['first'] ?? '')
     expect(await first.find('namespaces', { name: 'default' })).toBeDefined()
     await first.close()
@@ -161,6 +163,21 @@ test.each(MODES)('up --once runs the sample, checks it and ends with 0, $mode', 
   expect({ code, stderr }).toMatchObject({ code: 0 })
   expect(stdout).toMatch(/ok: \d+ pods of 2 tenants run on the host/)
 })
+
+/** Keys of all buckets that name a tenant. */
+async function keysLeft(up: Installation, tenant: string): Promise<string[]> {
+  const bus = await connectBus({ servers: up.ready.natsUrl, name: 'e2e', signal: new AbortController().signal })
+  try {
+    const buckets = ['positions', 'causeway-registry', 'causeway-identities', 'causeway-clusters', 'causeway-status']
+    const lists = [...buckets, 'causeway-waiting', 'causeway-holds'].map(async (bucket) => {
+      const entries = await (await openKv<unknown>(bus, { bucket })).list()
+      return entries.map(({ key, value }) => `${bucket} ${key} ${JSON.stringify(value)}`)
+    })
+    return (await Promise.all(lists)).flat().filter((entry) => entry.split(/[^-a-z]/).includes(tenant))
+  } finally {
+    await bus.close()
+  }
+}
 
 test('commands say so when nothing runs on the folder', async () => {
   const data = newFolder()

@@ -13,6 +13,8 @@ export class LogOfChanges {
   seq = 0
   /** When changes are stored, ms since the epoch. */
   now = 1_000
+  /** For which registration of the tenant. @default none is said */
+  owner: string | undefined
 
   /** A state of an object, or its end. */
   change(type: ChangeType, key: ObjectKey, object: KubeObject): LoggedChange {
@@ -41,6 +43,7 @@ export class LogOfChanges {
       resourceVersion: String(this.seq),
       epoch: 1,
       observedAt: this.now,
+      ...(this.owner === undefined ? {} : { owner: this.owner }),
     }
     const partition = key.tenant === '' ? 'all' : 0
     const message = encodeChange(change, { partition, payload: state.payload })

@@ -4,7 +4,7 @@ import { STREAMS, partitionOf, tenantFilter } from '#libs/events'
 import { ConfigError, CausewayError, systemClock } from '#libs/kernel'
 import { type KubeClient, isNotFound } from '#libs/kube'
 import { type KubeObject, RESOURCES, type ResourceInfo } from '#libs/kube-model'
-import type { TenantEntry } from '#libs/runtime'
+import { type TenantEntry, forgetRegistration } from '#libs/runtime'
 import { customResources, defaultTenantConfig, parseTenantConfig } from '#libs/sync-config'
 import {
   DECIDE_ORDER,
@@ -41,7 +41,7 @@ export async function deleteTenant(options: CommandOptions & { name: string; yes
     // First it is not followed any more: what goes on the host now must not look like the host's doing.
     await running.registry.remove(name)
     await deleteCopies(running.host, tenant, signal)
-    await forget(running, name)
+    await forget(running, tenant)
     if (embedded) await changeCluster(running, folder, { method: 'DELETE', name })
     terminal.print(json ? JSON.stringify({ name, deleted: true }) : `tenant ${name} is gone`)
     return 0
@@ -131,11 +131,8 @@ function ignoreNotFound(error: unknown): undefined {
   throw error
 }
 
-/**
- * Takes the tenant's records out of the log. Positions of its watches may stay: they are bound to the registration's
- * uid, which a later tenant of the same name does not have.
- */
-async function forget(running: Running, name: string): Promise<void> {
+/** Takes the tenant's records out of the log, and what services have kept of it out of their buckets. */
+async function forget(running: Running, { name, uid }: TenantEntry): Promise<void> {
   const { bus, info } = running
   const partition = partitionOf(name, info.partitions)
   for (const type of ['change', 'intent', 'outcome'] as const) {
@@ -146,4 +143,5 @@ async function forget(running: Running, name: string): Promise<void> {
   }
   const health = await openHealth(bus, info.replicas)
   await health.delete(`tenant.${name}`)
+  await forgetRegistration(bus, { name, uid, replicas: info.replicas })
 }
