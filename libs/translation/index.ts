@@ -1,4 +1,5 @@
 export { checkPatch } from './configured/check-patch.ts'
+export { tellReport } from './configured/with-patches.ts'
 export {
   DEFINITIONS,
   customResourceInfo,

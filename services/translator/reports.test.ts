@@ -56,6 +56,20 @@ function report(involved: JsonObject = {}, fields: JsonObject = {}, name = `${co
 
 const taken = (change: ReturnType<typeof report>) => reports.take(change, causeOf(change))
 
+test('the configuration’s patches hold for what is told, and what one cannot be computed for is not', () => {
+  const patch = { path: 'message', expression: 'value + " (" + context.name + ")"' }
+  const { config, problems } = parseTenantConfig({ sync: { fromHost: { events: { patches: [patch] } } } })
+  if (config === undefined) throw new Error(JSON.stringify(problems))
+  tenant = { ...TENANT, config }
+  projection.fold(log.change('ADDED', copyKey, copyOf()))
+  const [told] = taken(report({}, { message: 'pulled' }))
+  expect(told?.write).toMatchObject({ op: 'announce', body: { message: 'pulled (web)' } })
+  const odd = { path: 'message', expression: 'value * 2' }
+  const other = parseTenantConfig({ sync: { fromHost: { events: { patches: [odd] } } } }).config
+  tenant = { ...TENANT, config: other ?? TENANT.config }
+  expect(taken(report({}, { message: 'pulled' }))).toEqual([])
+})
+
 test('what the host says of a copy is told about the tenant’s object, and none of it is stored', () => {
   projection.fold(log.change('ADDED', copyKey, copyOf()))
   const change = report()

@@ -16,6 +16,7 @@ import {
   kindNamed,
   reportFor,
   stampedUid,
+  tellReport,
   virtualRefOf,
 } from '#libs/translation'
 import type { Cause } from './plan.ts'
@@ -92,7 +93,8 @@ export class Reports {
       return []
     }
     if (!this.#mayTell(tenant.name, report)) return []
-    const body = kind.forTenant({ report, tenant, ...about })
+    const body = tellReport(kind, { report, tenant, ...about })
+    if (body === undefined) return []
     const { name = '', namespace = '' } = body.metadata
     const target = { tenant: tenant.name, side: 'virtual', resource: change.key.resource, namespace, name } as const
     const intent: Intent = {

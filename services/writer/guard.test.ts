@@ -156,6 +156,20 @@ describe('refuses as outside the tenant', () => {
   })
 })
 
+test('a proof about what a mapping shows the tenant is let through, and about nothing else there', () => {
+  const byName = { 'infra/ca': 'default/bundle' }
+  const { config } = parseTenantConfig({ sync: { fromHost: { configMaps: { enabled: true, mappings: { byName } } } } })
+  const target: ObjectKey = { ...virtualTarget, resource: 'configmaps', name: 'bundle' }
+  const mapped: TenantPlace = { ...tenant, ...(config === undefined ? {} : { config }) }
+  const reasonOf = (name: string) => {
+    const counterpart: ObjectKey = { ...hostTarget, resource: 'configmaps', namespace: 'infra', name }
+    const write: Write = { op: 'delete', uid: 'u', proof: { kind: 'confirm-absent', counterpart } }
+    return refusal({ target, write, source: { ...source, resource: 'configmaps', name: 'bundle' } }, mapped)?.reason
+  }
+  expect(reasonOf('ca')).toBeUndefined()
+  expect(reasonOf('other')).toBe('OutsideTenant')
+})
+
 describe('refuses as poison', () => {
   test.each<{ what: string; target: ObjectKey; write: Write }>([
     { what: 'a delete without a uid', target: hostTarget, write: writes.remove('') },

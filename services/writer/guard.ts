@@ -9,6 +9,7 @@ import {
   hostNamespaceFor,
   hostRefOf,
   isCustomResource,
+  mirrorFor,
 } from '#libs/translation'
 import { isAllowed } from './allowed-writes.ts'
 import { isConfigured, isCopyClusterScoped, isNamed } from './configured-writes.ts'
@@ -127,12 +128,20 @@ function refuseProof(
       const isInside =
         counterpart.side === 'virtual' ||
         counterpart.namespace ===
-          (isCopyClusterScoped(deletion, tenant.config) ? '' : hostNamespaceFor(target.namespace, tenant))
+          (isCopyClusterScoped(deletion, tenant.config) ? '' : hostNamespaceFor(target.namespace, tenant)) ||
+        isMappedOriginal(counterpart, target, tenant)
       return isOther && isInside ? undefined : outside('the proof names an object that is not the counterpart')
     }
     default:
       return refused('PoisonMessage', 'a delete without a proof that this build knows')
   }
+}
+
+/** Whether the configuration says that the tenant's object shows this one of the host. */
+function isMappedOriginal(original: ObjectKey, copy: ObjectKey, { config, ...place }: TenantPlace): boolean {
+  if (config === undefined || original.resource !== copy.resource) return false
+  const mapped = mirrorFor(copy.resource)?.originalOf?.(copy, { ...place, config })
+  return mapped?.namespace === original.namespace && mapped.name === original.name
 }
 
 function outside(message: string): Settled {

@@ -3,7 +3,7 @@ import { type Json, type JsonObject, type KubeObject, type ObjectRef, resourceTo
 import { type Direction, type PatchConfig, type TenantConfig, patchesOf } from '#libs/sync-config'
 import type { Decision } from '../decision.ts'
 import { asObject } from '../json.ts'
-import type { Kind, Mirror, PairInput, PairWrite, ToHost, TranslateInput } from '../kind.ts'
+import type { Kind, Mirror, PairInput, PairWrite, Report, ReportInput, ToHost, TranslateInput } from '../kind.ts'
 import { refOf } from '../metadata.ts'
 import { patchHost } from '../patches.ts'
 import type { TenantContext, View } from '../view.ts'
@@ -77,6 +77,20 @@ export function decideMirror(mirror: Mirror, view: View): Decision[] {
   if (patched.kind === 'object') return mirror.decide({ ...view, host: { ...view.host, object: patched.object } })
   const removals = mirror.decide(view).filter((decision) => decision.kind === 'write' && decision.write.op === 'delete')
   return [...removals, patched]
+}
+
+/**
+ * What the tenant gets of a report, as patches make it: their expressions know the tenant's object that it is about.
+ * @returns undefined where one of them cannot be computed: what it would have changed is not told as it is
+ */
+export function tellReport(report: Report, input: ReportInput): KubeObject | undefined {
+  const { resource } = report
+  const body = report.forTenant(input)
+  const patches = patchesFor(input.tenant, 'fromHost', resourceToken(resource))
+  if (patches.length === 0) return body
+  const ref = refOf(input.original, resourceToken(input.resource))
+  const patched = patchedObject(body, patches, patchContext(ref, input.original, { tenant: input.tenant }))
+  return patched.kind === 'object' ? patched.object : undefined
 }
 
 function patchReferences(

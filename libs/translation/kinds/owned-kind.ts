@@ -46,6 +46,8 @@ export type OwnedKindOptions = Partial<
   content?(input: TranslateInput & Partial<Pick<PairInput, 'host'>>): Content
   /** Labels and annotations whose value on the host `content` gives. @default none */
   ownsKey?(key: string, tenant: TenantContext): boolean
+  /** Keys of labels that the configuration adds to the copy: the base keeps them, so that one that it adds no more goes. */
+  addedKeys?(tenant: TenantContext): readonly string[]
   /** Fields that the API lets nobody change, as `addressType`: the copy is deleted and made again. */
   immutable?: readonly string[]
   /** Fields of the object that are the host's own on the copy. @default none */
@@ -118,6 +120,7 @@ function toHost(input: TranslateInput, options: OwnedKindOptions): ToHost {
     },
     base: {
       ...metadataBase(virtual, ownsOf(options, tenant).owns),
+      ...addedBase(options, tenant),
       content: contentTags(withoutTwoWay(fields, options)),
       twoWay: tagsOf(twoWay),
     },
@@ -154,19 +157,21 @@ function contentWrites(
   const { virtual, host, base, tenant } = input
   const { fields, extra } = content
   const ref = refOf(virtual, resourceToken(options.resource))
-  const given = { ref, tenant, ...(extra === undefined ? {} : { extra }), ...ownsOf(options, tenant) }
+  const owns = ownsOf(options, tenant, input)
+  const given = { ref, tenant, ...(extra === undefined ? {} : { extra }), ...owns }
   const metadata: MetadataChanges = compareMetadata({ virtual, host, base }, given)
   const merge: Merge = threeWay(asObject(base?.twoWay), {
     virtual: twoWayFields(virtual, options),
     host: twoWayFields(host, options),
   })
   const tags = contentTags(fields)
-  const shown = statusBase(base)
-  const owns = (field: string): boolean => ![...(options.twoWay ?? []), ...(options.hostFields ?? [])].includes(field)
-  const patch = contentPatch(host, fields, { crossed: asObject(base?.content), owns })
+  const kept = { ...statusBase(base), ...addedBase(options, tenant) }
+  const isOwned = (field: string): boolean =>
+    ![...(options.twoWay ?? []), ...(options.hostFields ?? [])].includes(field)
+  const patch = contentPatch(host, fields, { crossed: asObject(base?.content), owns: isOwned })
   const toHostBody = bodyOf(patch, merge.toHost, metadataPatch(metadata.host))
   if (toHostBody !== undefined) {
-    const after = { ...metadata.baseAfterHost, ...shown, content: tags, twoWay: merge.baseAfterHost }
+    const after = { ...metadata.baseAfterHost, ...kept, content: tags, twoWay: merge.baseAfterHost }
     // What the object has come to refer to is to be there before.
     const references = options.references?.({ virtual }) ?? []
     const needs = references.map((of) => ({ side: 'host' as const, ...hostRefOf(of, tenant) }))
@@ -175,7 +180,7 @@ function contentWrites(
   }
   const toVirtualBody = bodyOf(undefined, merge.toVirtual, metadataPatch(metadata.virtual))
   if (toVirtualBody === undefined) return []
-  const after = { ...metadata.baseAfterVirtual, ...shown, content: tags, twoWay: merge.baseAfterVirtual }
+  const after = { ...metadata.baseAfterVirtual, ...kept, content: tags, twoWay: merge.baseAfterVirtual }
   return [patchVirtual(virtual, toVirtualBody, { rule: 'fieldsBack', base: after })]
 }
 
@@ -193,8 +198,20 @@ function remove({ host, seq }: PairInput, rule: 'update' | 'rejected'): PairWrit
   return { side: 'host', rule, write: { op: 'delete', uid: host.metadata.uid ?? '', proof } }
 }
 
-function ownsOf(options: OwnedKindOptions, tenant: TenantContext): { owns?: OwnsKey } {
-  return options.ownsKey === undefined ? {} : { owns: (key) => options.ownsKey?.(key, tenant) ?? false }
+/** @param pair tells which keys the configuration has added and adds no more, while the copy has them */
+function ownsOf(
+  options: OwnedKindOptions,
+  tenant: TenantContext,
+  pair?: Pick<PairInput, 'host' | 'base'>,
+): { owns?: OwnsKey } {
+  if (options.ownsKey === undefined) return {}
+  const added = Object.keys(asObject(pair?.base?.added) ?? {}).filter((key) => pair?.host.metadata.labels?.[key])
+  return { owns: (key) => added.includes(key) || (options.ownsKey?.(key, tenant) ?? false) }
+}
+
+function addedBase(options: OwnedKindOptions, tenant: TenantContext): JsonObject {
+  const added = options.addedKeys?.(tenant)
+  return added === undefined ? {} : { added: Object.fromEntries(added.map((key) => [key, true])) }
 }
 
 function twoWayFields(object: KubeObject, { twoWay = [] }: OwnedKindOptions): Record<string, string> {

@@ -17,10 +17,11 @@ const OPERATORS = /(^|\.)(kubernetes\.io|k8s\.io|openshift\.io|istio\.io)\//
  */
 export const namespaces = ownedKind({
   resource: RESOURCES.namespaces,
-  version: 1,
+  version: 2,
   isEnabled: (config) => isEnabled(config, 'toHost', 'namespaces'),
   endsWithOriginal: true,
   ownsKey: (key, tenant) => OPERATORS.test(key) || Object.hasOwn(extraLabels(tenant), key),
+  addedKeys: (tenant) => Object.keys(extraLabels(tenant)),
   // Finalizers in its spec are for the cluster that it is in.
   hostFields: ['spec'],
   content,

@@ -80,11 +80,21 @@ function whyUnwanted(
   if (!isEnabled(tenant.config, 'fromHost', options.configKey)) return { rule: 'disabled', proof: state(virtual.seq) }
   if (!isMapped) return { rule: 'unselected', proof: state(virtual.seq) }
   if (host.object === undefined) {
-    const proof: DeleteProof | undefined =
-      host.gone === undefined ? undefined : { kind: 'tombstone', seq: host.gone.seq }
-    return { rule: 'mirrorGone', proof }
+    return { rule: 'mirrorGone', proof: absence(view, options) }
   }
   return isShown ? undefined : { rule: 'unselected', proof: state(host.seq) }
+}
+
+/** What proves that the original is not there: its deletion in the log, else a live read. */
+function absence(
+  { host, tenant, key, related }: View,
+  { configKey, resource }: MappedDataOptions,
+): DeleteProof | undefined {
+  if (host.gone !== undefined) return { kind: 'tombstone', seq: host.gone.seq }
+  const original = originalOf(tenant.config.sync.fromHost[configKey].mappings.byName, key, tenant)
+  if (original === undefined || !related.synced('host', key.resource)) return undefined
+  const counterpart = { tenant: tenant.name, side: 'host' as const, resource: resource.plural, ...original }
+  return { kind: 'confirm-absent', counterpart }
 }
 
 /** What the tenant gets; nothing of what tenants themselves have on the host. */
