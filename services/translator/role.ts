@@ -18,6 +18,9 @@ import { WaitingBoard } from './waiting-board.ts'
 /** How often lag and parked counts are measured. */
 const GAUGES_EVERY_MS = 5_000
 
+/** How often it is told what waits. */
+const WAITING_EVERY_MS = 1_000
+
 /** Starts translating the partitions that nobody else does. */
 export async function startTranslator(context: RoleContext): Promise<Role> {
   const { bus, config, clock, random, directory } = context
@@ -28,7 +31,7 @@ export async function startTranslator(context: RoleContext): Promise<Role> {
     onResend: (resend) => logger.warn({ ...resend }, 'messages sent again'),
   })
   const positions = await openPositions<number>(bus, { replicas: config.replicas })
-  const waiting = new WaitingBoard({ kv: await openWaitingReports(bus, config.replicas), logger })
+  const waiting = new WaitingBoard({ kv: await openWaitingReports(bus, config.replicas), logger, clock })
   const workers = new Map<number, { worker: PartitionWorker; projection: Projection }>()
   const closing = new AbortController()
   const confirm = async (tenant: string, since: number): Promise<void> => {
@@ -112,16 +115,21 @@ export async function startTranslator(context: RoleContext): Promise<Role> {
     const parked = new Map<string, number>()
     for (const [partition, { worker, projection }] of workers) {
       metrics.lag(partition, worker.lag)
-      waiting.tell(
-        projection.pending,
-        projection.tenants().filter((name) => directory.tenant(name) !== undefined),
-      )
       for (const { reason, count } of projection.pending.parkedByReason())
         parked.set(reason, (parked.get(reason) ?? 0) + count)
     }
     metrics.parked(parked)
     metrics.held([...workers.values()].reduce((sum, { worker }) => sum + worker.holding, 0))
   }, GAUGES_EVERY_MS)
+
+  const waits = setInterval(() => {
+    for (const { projection } of workers.values()) {
+      waiting.tell(
+        projection.pending,
+        projection.tenants().filter((name) => directory.tenant(name) !== undefined),
+      )
+    }
+  }, WAITING_EVERY_MS)
 
   const owner = await ownPartitions({ bus, config, role: 'translator', logger, clock, random, work })
   return {
@@ -138,6 +146,7 @@ export async function startTranslator(context: RoleContext): Promise<Role> {
     close: async () => {
       unsubscribe()
       clearInterval(gauges)
+      clearInterval(waits)
       await owner.close()
       closing.abort()
       await waiting.idle()

@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
+import { type ManualClock, createManualClock } from '#libs/kube/testing'
 import type { WaitingReport } from '#libs/runtime'
 import { createLogger } from '#libs/telemetry'
 import { WaitingBoard } from './waiting-board.ts'
@@ -10,13 +11,15 @@ let writes: string[]
 let rows: Row[]
 let board: WaitingBoard
 let isDown: boolean
+let clock: ManualClock
 
 beforeEach(() => {
   stored = new Map()
   writes = []
   rows = []
   isDown = false
-  board = new WaitingBoard({ kv, logger: createLogger({ service: 'test', level: 'silent' }) })
+  clock = createManualClock()
+  board = new WaitingBoard({ kv, clock, logger: createLogger({ service: 'test', level: 'silent' }) })
 })
 
 const kv = {
@@ -90,4 +93,15 @@ test('what could not be told is told again', async () => {
   isDown = false
   await tell()
   expect(writes).toEqual(['put tenant.a'])
+})
+
+test('which objects they are is looked at again now and then, where the counts stay the same', async () => {
+  rows = [web]
+  await tell()
+  rows = [{ ...web, name: 'other' }]
+  await tell()
+  expect(stored.get('tenant.a')?.objects).toMatchObject([{ name: 'web' }])
+  clock.advance(15_000)
+  await tell()
+  expect(stored.get('tenant.a')?.objects).toMatchObject([{ name: 'other' }])
 })

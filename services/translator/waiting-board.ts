@@ -1,21 +1,29 @@
 import type { Kv } from '#libs/bus'
-import { jsonEqual } from '#libs/kernel'
+import { type Clock, jsonEqual } from '#libs/kernel'
 import type { Projection } from '#libs/projection'
 import { type WaitingReport, waitingKey } from '#libs/runtime'
 import type { Logger } from '#libs/telemetry'
 
 /** Objects named per tenant: the counts tell of the others. */
 const NAMED = 200
+/** Which objects they are is looked at again after this long, although the counts are the same. */
+const NAMES_EVERY_MS = 15_000
 
 /** Tells in a bucket what of each tenant waits, for those who ask. Nothing starts from it, and nobody waits for it. */
 export class WaitingBoard {
   readonly #kv: Pick<Kv<WaitingReport>, 'get' | 'put' | 'delete'>
   readonly #logger: Logger
-  readonly #told = new Map<string, WaitingReport>()
+  readonly #clock: Pick<Clock, 'now'>
+  readonly #told = new Map<string, WaitingReport & { at: number }>()
   #telling = Promise.resolve()
 
-  constructor(options: { kv: Pick<Kv<WaitingReport>, 'get' | 'put' | 'delete'>; logger: Logger }) {
+  constructor(options: {
+    kv: Pick<Kv<WaitingReport>, 'get' | 'put' | 'delete'>
+    logger: Logger
+    clock: Pick<Clock, 'now'>
+  }) {
     this.#kv = options.kv
+    this.#clock = options.clock
     this.#logger = options.logger
   }
 
@@ -26,9 +34,11 @@ export class WaitingBoard {
       counts.set(tenant, { ...counts.get(tenant), [reason]: count })
     }
     for (const tenant of tenants) {
-      const of = counts.get(tenant)
-      const objects = of === undefined ? [] : pending.waitingLongest(tenant, NAMED)
-      this.#put(tenant, { counts: of ?? {}, objects })
+      const of = counts.get(tenant) ?? {}
+      const told = this.#told.get(tenant)
+      const isFresh = told !== undefined && this.#clock.now() - told.at < NAMES_EVERY_MS
+      if (isFresh && jsonEqual(told.counts, of)) continue
+      this.#put(tenant, { counts: of, objects: counts.has(tenant) ? pending.waitingLongest(tenant, NAMED) : [] })
     }
   }
 
@@ -45,8 +55,8 @@ export class WaitingBoard {
 
   #put(tenant: string, report: WaitingReport): void {
     const before = this.#told.get(tenant)
-    if (jsonEqual(before, report)) return
-    this.#told.set(tenant, report)
+    this.#told.set(tenant, { ...report, at: this.#clock.now() })
+    if (jsonEqual(before?.counts, report.counts) && jsonEqual(before?.objects, report.objects)) return
     const isEmpty = report.objects.length === 0
     this.#write(tenant, async () => {
       if (!isEmpty) return this.#kv.put(waitingKey(tenant), report)
