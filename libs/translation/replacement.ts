@@ -12,11 +12,13 @@ export type Replacement = {
   uid: string
   /** What comes in its place. */
   body: KubeObject
+  /** What the tenant's controllers delete together with the object, and nobody but us would bring back. */
+  endpoints?: KubeObject
 }
 
 /** The value of the annotation that keeps a replacement. */
-export function replacementMark({ uid, body }: Replacement): string {
-  return JSON.stringify({ uid, body })
+export function replacementMark({ uid, body, endpoints }: Replacement): string {
+  return JSON.stringify({ uid, body, ...(endpoints === undefined ? {} : { endpoints }) })
 }
 
 /** The replacement that a host copy carries. One that cannot be read is none. */
@@ -26,9 +28,13 @@ export function replacementOn(copy: KubeObject): Replacement | undefined {
   try {
     const mark = asObject(JSON.parse(text))
     const body = asObject(mark?.body)
-    return typeof mark?.uid === 'string' && asObject(body?.metadata) !== undefined
-      ? { uid: mark.uid, body: body as unknown as KubeObject }
-      : undefined
+    if (typeof mark?.uid !== 'string' || asObject(body?.metadata) === undefined) return undefined
+    const endpoints = asObject(mark.endpoints)
+    return {
+      uid: mark.uid,
+      body: body as unknown as KubeObject,
+      ...(endpoints === undefined ? {} : { endpoints: endpoints as unknown as KubeObject }),
+    }
   } catch {
     return undefined
   }

@@ -10,7 +10,7 @@ import {
   startFakeApiServer,
   statusReply,
 } from '#libs/kube/testing'
-import type { KubeObject, ObjectKey } from '#libs/kube-model'
+import type { JsonObject, KubeObject, ObjectKey } from '#libs/kube-model'
 import { replacementMark } from '#libs/translation'
 import { createVault } from '#libs/vault'
 import { execute } from './execute.ts'
@@ -30,6 +30,7 @@ const body: KubeObject = {
   metadata: { name: 'web', namespace: 'default', labels: { app: 'web' } },
   spec: {
     type: 'NodePort',
+    selector: { app: 'web' },
     clusterIP: '10.96.0.7',
     clusterIPs: ['10.96.0.7'],
     ports: [{ port: 80, nodePort: 31000 }],
@@ -126,7 +127,13 @@ describe('making a Service anew', () => {
     expect(bodyOf(tenantServer, -1)).toEqual({
       ...body,
       metadata: { generateName: 'causeway-', namespace: 'default', labels: { app: 'web' } },
-      spec: { type: 'NodePort', clusterIP: '10.96.0.7', clusterIPs: ['10.96.0.7'], ports: [{ port: 80 }] },
+      spec: {
+        type: 'NodePort',
+        selector: { app: 'web' },
+        clusterIP: '10.96.0.7',
+        clusterIPs: ['10.96.0.7'],
+        ports: [{ port: 80 }],
+      },
     })
   })
 
@@ -204,6 +211,60 @@ describe('making a Service anew', () => {
     expect(attempt).toMatchObject({ result: 'conflict' })
     expect(writesTo(tenantServer)).toEqual(['POST dry', 'DELETE'])
     expect(bodyOf(hostServer, -1)).toMatchObject({ metadata: { annotations: { 'causeway.dev/replacement': null } } })
+  })
+})
+
+describe('a Service without selector', () => {
+  const { selector: _, ...spec } = body['spec'] as JsonObject
+  const bare = { ...write, body: { ...body, spec } }
+  const subsets = [{ addresses: [{ ip: '192.0.2.4' }], ports: [{ port: 80 }] }]
+  const endpoints: KubeObject = {
+    apiVersion: 'v1',
+    kind: 'Endpoints',
+    metadata: { name: 'web', namespace: 'default', labels: { app: 'web' } },
+    subsets,
+  }
+  const found = { ...endpoints, metadata: { ...endpoints.metadata, uid: 'e1', resourceVersion: '3' } }
+  const restored = { ...endpoints, metadata: { ...endpoints.metadata, uid: 'e2', resourceVersion: '8' } }
+
+  test('keeps its Endpoints, which the tenant’s controllers delete with it', async () => {
+    const attempt = await run({
+      host: [jsonReply(copy), jsonReply(marked)],
+      tenant: [
+        jsonReply(old),
+        jsonReply(fresh),
+        jsonReply(found),
+        jsonReply({ kind: 'Status' }),
+        jsonReply(found),
+        notFound,
+        jsonReply(fresh),
+        jsonReply(restored),
+      ],
+      write: bare,
+    })
+    expect(attempt).toMatchObject({ result: 'done', uid: 'new' })
+    expect(writesTo(tenantServer)).toEqual(['POST dry', 'DELETE', 'POST', 'POST'])
+    expect(bodyOf(tenantServer, -1)).toEqual(endpoints)
+    const note = replacementMark({ ...bare, endpoints })
+    expect(bodyOf(hostServer, -1)).toMatchObject({ metadata: { annotations: { 'causeway.dev/replacement': note } } })
+  })
+
+  test('has them back also where the work broke off in between', async () => {
+    const noted = copyWith({ 'causeway.dev/replacement': replacementMark({ ...bare, endpoints }) })
+    const tenant = [notFound, jsonReply(fresh), jsonReply(restored)]
+    expect(await run({ host: [jsonReply(noted)], tenant, write: bare })).toMatchObject({ result: 'done' })
+    expect(bodyOf(tenantServer, -1)).toEqual(endpoints)
+    // The Service was made, and then it broke off.
+    const again = await run({ host: [jsonReply(noted)], tenant: [jsonReply(fresh), exists], write: bare })
+    expect(again).toMatchObject({ result: 'done' })
+  })
+
+  test('needs nothing of the kind where it has none', async () => {
+    const tenant = [jsonReply(old), jsonReply(fresh), notFound, jsonReply({ kind: 'Status' }), jsonReply(fresh)]
+    expect(await run({ host: [jsonReply(copy), jsonReply(marked)], tenant, write: bare })).toMatchObject({
+      result: 'done',
+    })
+    expect(writesTo(tenantServer)).toEqual(['POST dry', 'DELETE', 'POST'])
   })
 })
 

@@ -4,6 +4,7 @@ import type { KubeObject } from '#libs/kube-model'
 import { ANNOTATIONS, hostNamespaceFor, replacementMark, replacementOn, virtualRefOf } from '#libs/translation'
 import { classify, isAbsent, saidBy } from './classify.ts'
 import type { Call, ExecuteDeps } from './execute.ts'
+import { areNotable, ownEndpoints, restoreEndpoints, untilNoticed } from './keep-endpoints.ts'
 import { withPreconditions } from './patch-precondition.ts'
 import { addressOf, fallbackBodies, objectionTo } from './replacement-body.ts'
 import { type Attempt, conflict, done, parked } from './result.ts'
@@ -22,13 +23,16 @@ export async function replace(call: ReplaceCall, deps: ExecuteDeps): Promise<Att
   const { target } = call.intent
   const live = await orAbsent(client.get(resource, target, options))
   const copy = await copyOf(call, deps)
-  const isBegun = copy !== undefined && replacementOn(copy)?.uid === write.uid
+  const noted = copy === undefined ? undefined : replacementOn(copy)
+  const isBegun = noted?.uid === write.uid
   if (live === undefined) {
-    return isBegun ? await create(call, deps) : conflict('the tenant has deleted the object')
+    if (!isBegun) return conflict('the tenant has deleted the object')
+    return await withEndpoints(noted.endpoints, call, () => create(call, deps))
   }
   if (live.metadata.uid !== write.uid) {
     const isMade = isBegun && addressOf(live) === addressOf(write.body)
-    return isMade ? done(live.metadata) : conflict('another object has the name by now')
+    if (!isMade) return conflict('another object has the name by now')
+    return await withEndpoints(noted.endpoints, call, () => Promise.resolve(done(live.metadata)))
   }
   if (live.metadata.deletionTimestamp !== undefined) return conflict('the object is on its way out')
   if (copy === undefined || copy.metadata.uid !== write.copy.uid) return conflict('the host copy is another one by now')
@@ -43,7 +47,9 @@ export async function replace(call: ReplaceCall, deps: ExecuteDeps): Promise<Att
   }
   const objection = await objectionTo(write.body, call)
   if (objection !== undefined) return objection
-  await mark(call, deps, replacementMark(write))
+  const endpoints = await ownEndpoints(write.body, call)
+  const isNotable = endpoints !== undefined && areNotable(endpoints)
+  await mark(call, deps, replacementMark({ ...write, ...(isNotable ? { endpoints } : {}) }))
   try {
     await client.delete(resource, target, { ...options, uid: write.uid, resourceVersion })
   } catch (error) {
@@ -51,7 +57,22 @@ export async function replace(call: ReplaceCall, deps: ExecuteDeps): Promise<Att
     await mark(call, deps, null)
     return conflict(saidBy(error as KubeApiError))
   }
-  return await create(call, deps)
+  if (endpoints !== undefined) await untilNoticed(call)
+  return await withEndpoints(endpoints, call, () => create(call, deps))
+}
+
+/** Makes the new object, and brings back what went with the old one. */
+async function withEndpoints(
+  endpoints: KubeObject | undefined,
+  call: ReplaceCall,
+  make: () => Promise<Attempt>,
+): Promise<Attempt> {
+  const made = await make()
+  // Also where the tenant has the old Service back, which is parked then.
+  if (endpoints !== undefined && (made.result === 'done' || made.result === 'parked')) {
+    await restoreEndpoints(endpoints, call)
+  }
+  return made
 }
 
 async function create(call: ReplaceCall, deps: ExecuteDeps): Promise<Attempt> {
