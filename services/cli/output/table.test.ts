@@ -66,10 +66,11 @@ test('in a narrow terminal the widest columns are cut, and sentences go on below
   expect(lines.every((line) => line.length <= 72)).toBe(true)
   expect(lines).toEqual([
     'TENANT  STATE        KUBECONFIG',
-    'a       synced       /home/somebody/clusters…',
-    'b       unreachable  /b.yaml                   127.0.0.1:1: ECONNREFUSED',
-    '                                               (connect ECONNREFUSED',
-    '                                               127.0.0.1:1)',
+    'a       synced       /home/somebody/clusters/…',
+    'b       unreachable  /b.yaml                    127.0.0.1:1:',
+    '                                                ECONNREFUSED (connect',
+    '                                                ECONNREFUSED',
+    '                                                127.0.0.1:1)',
   ])
 })
 

@@ -72,20 +72,16 @@ export function align(rows: readonly (readonly string[])[], width = Number.POSIT
 
 const GAP = '  '
 
-/** The widths of columns that together have no more than `room`: the widest give way first, as far as they may. */
+/** The widths of columns that together have no more than `room`: the widest give way first, each as far as it may. */
 function fitted(natural: readonly number[], room: number): number[] {
+  const last = natural.length - 1
   const widths = [...natural]
-  const least = natural.map((_, at) => (at === natural.length - 1 ? NARROWEST_LAST : NARROWEST))
-  let over = widths.reduce((sum, each) => sum + each, 0) - room
-  while (over > 0 && Number.isFinite(over)) {
-    const spare = widths.map((each, at) => each - (least[at] ?? 0))
-    const widest = widths.reduce(
-      (best, each, at) => ((spare[at] ?? 0) > 0 && each > (widths[best] ?? -1) ? at : best),
-      -1,
-    )
-    if (widest < 0) break
-    widths[widest] = (widths[widest] ?? 0) - 1
-    over--
+  const widestFirst = natural.map((_, at) => at).toSorted((a, b) => (natural[b] ?? 0) - (natural[a] ?? 0))
+  for (const at of widestFirst) {
+    const over = widths.reduce((sum, each) => sum + each, 0) - room
+    if (over <= 0) break
+    const width = widths[at] ?? 0
+    widths[at] = Math.max(Math.min(width, at === last ? NARROWEST_LAST : NARROWEST), width - over)
   }
   return widths
 }
