@@ -66,6 +66,8 @@ function openExisting(path: string): Database | undefined {
 }
 
 function configure(database: Database): Database {
+  // Objects have a few kilobytes: in smaller pages most of each is in pages of its own, and reading takes a fifth longer.
+  database.pragma('page_size = 16384')
   database.pragma('journal_mode = WAL')
   // A lost tail is folded again from the log, so commits need not wait for the disk.
   database.pragma('synchronous = NORMAL')

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg } from 'node:os'
 import { dirname } from 'node:path'
 import { ConfigError, errorMessage } from '#libs/kernel'
+import { patrolAtRest, reportPatrol } from './patrol.ts'
 import { burstInTenants, burstOnHost } from './burst.ts'
 import { type Field, openField } from './field.ts'
 import { type Installation, startInstallation } from './installation.ts'
@@ -14,6 +15,32 @@ function progress(line: string): void {
 }
 
 async function bench(options: BenchOptions): Promise<void> {
+  const results: Record<string, object> = {}
+  if (options.scenarios.includes('patrol')) results['patrol'] = await benchPatrol(options)
+  const scenarios = options.scenarios.filter((name) => name !== 'patrol')
+  if (scenarios.length > 0) await benchInstallation(options, scenarios, results)
+  else write(options, { results })
+}
+
+/** In this process alone: nothing else takes part in a patrol at rest. */
+async function benchPatrol({ repeat, patrolObjects }: BenchOptions): Promise<object> {
+  progress('patrol')
+  const runs = await patrolAtRest({ objects: patrolObjects, repeat })
+  process.stdout.write(`\npatrol\n\n${reportPatrol(runs)}\n`)
+  return { runs }
+}
+
+function write(options: BenchOptions, measured: object): void {
+  mkdirSync(dirname(options.out), { recursive: true })
+  writeFileSync(options.out, `${JSON.stringify({ options, ...measured }, undefined, 2)}\n`)
+  progress(`written to ${options.out}`)
+}
+
+async function benchInstallation(
+  options: BenchOptions,
+  scenarios: readonly InstallationScenario[],
+  results: Record<string, object>,
+): Promise<void> {
   progress('starting the installation')
   const installation = await startInstallation(options)
   try {
@@ -28,16 +55,13 @@ async function bench(options: BenchOptions): Promise<void> {
     const load = loadavg()[0] ?? 0
     process.stdout.write(`${Object.values(machine).join(', ')}; load before ${load.toFixed(1)}\n`)
     await warmUp(installation, field, options)
-    const results: Record<string, object> = {}
-    for (const scenario of options.scenarios) {
+    for (const scenario of scenarios) {
       const { text, result } = await SCENARIO[scenario](installation, field, options)
       process.stdout.write(`\n${scenario}\n\n${text}\n`)
       results[scenario] = result
     }
     await field.close()
-    mkdirSync(dirname(options.out), { recursive: true })
-    writeFileSync(options.out, `${JSON.stringify({ machine, load, options, results }, undefined, 2)}\n`)
-    progress(`written to ${options.out}`)
+    write(options, { machine, load, results })
   } finally {
     await installation.close()
   }
@@ -49,7 +73,9 @@ type Run = (
   options: BenchOptions,
 ) => Promise<{ text: string; result: object }>
 
-const SCENARIO: Record<BenchOptions['scenarios'][number], Run> = {
+type InstallationScenario = Exclude<BenchOptions['scenarios'][number], 'patrol'>
+
+const SCENARIO: Record<InstallationScenario, Run> = {
   trickle: async (installation, field, { repeat, tricklePods, trickleRate }) => {
     const rhythm = { pods: tricklePods, perSecond: trickleRate }
     const runs = await inPairs(field, {

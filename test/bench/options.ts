@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { ConfigError, errorMessage } from '#libs/kernel'
 
-const SCENARIOS = ['trickle', 'burst'] as const
+const SCENARIOS = ['trickle', 'burst', 'patrol'] as const
 type Scenario = (typeof SCENARIOS)[number]
 
 export type BenchOptions = {
@@ -21,6 +21,8 @@ export type BenchOptions = {
   trickleRate: number
   burstPods: number
   warmupPods: number
+  /** Objects of the tenant that is patrolled. */
+  patrolObjects: number
   out: string
   cpuProfDir: string | undefined
 }
@@ -29,7 +31,7 @@ const DEFAULT_OUT = '.cache/bench.json'
 
 export const USAGE = `npm run bench -- [options]
 
-  --scenario trickle|burst   which to run (repeatable; default: all)
+  --scenario NAME            trickle, burst or patrol (repeatable; default: all)
   --repeat N                 runs of each, each next to a baseline (3)
   --separate                 watcher, translator and writer as processes of their own
   --host-kubeconfig FILE     a host that is there already (default: embedded)
@@ -39,6 +41,7 @@ export const USAGE = `npm run bench -- [options]
   --trickle-rate N           pods per second of a trickle (10)
   --burst-pods N             pods of a burst (500)
   --warmup-pods N            pods before anything is measured (200)
+  --patrol-objects N         objects of the tenant that is patrolled (10000)
   --out FILE                 where the results go as JSON (${DEFAULT_OUT})
   --cpu-prof DIR             write CPU profiles of the started processes there
 `
@@ -84,6 +87,7 @@ export function parseOptions(args: readonly string[]): BenchOptions {
     trickleRate: count('trickle-rate', flags['trickle-rate'], 10),
     burstPods: count('burst-pods', flags['burst-pods'], 500),
     warmupPods: count('warmup-pods', flags['warmup-pods'], 200),
+    patrolObjects: count('patrol-objects', flags['patrol-objects'], 10_000),
     out: flags.out ?? DEFAULT_OUT,
     cpuProfDir: flags['cpu-prof'],
   }
@@ -108,6 +112,7 @@ function read(args: readonly string[]) {
         'trickle-rate': text,
         'burst-pods': text,
         'warmup-pods': text,
+        'patrol-objects': text,
         out: text,
         'cpu-prof': text,
       },
