@@ -7,7 +7,7 @@ import {
   type Side,
   resourceToken,
 } from '#libs/kube-model'
-import { type TenantEntry, readTenantContext } from '#libs/runtime'
+import { HOLD_PREFIX, type TenantEntry, openDeletionHolds, readTenantContext } from '#libs/runtime'
 import {
   type Decision,
   LABELS,
@@ -54,12 +54,13 @@ export async function collectFacts(sources: Sources, question: Question): Promis
     }
   }
   const about = storySubject(context, ref, sources)
-  const [state, story, services, apis, live] = await Promise.all([
+  const [state, story, services, apis, live, held] = await Promise.all([
     TenantState.read(sources.bus, { tenant: context, partition, vault: sources.vault }),
     readStory(sources, about),
     serviceFacts(sources.bus, { partition, replicas: sources.replicas }),
     apiFacts(sources, tenant),
     readBoth(sources, { entry, info, about }),
+    holdOf(sources, tenant),
   ])
   try {
     const seen = { virtual: seenFact(state, about.virtual), host: seenFact(state, live.hostKey) }
@@ -83,6 +84,7 @@ export async function collectFacts(sources: Sources, question: Question): Promis
     return {
       facts: {
         ...facts,
+        ...(held === undefined ? {} : { held }),
         ...(taken === undefined ? {} : { copyTakenAt: taken }),
         ...(ended === undefined ? {} : { ended }),
       },
@@ -91,6 +93,14 @@ export async function collectFacts(sources: Sources, question: Question): Promis
   } finally {
     state.close()
   }
+}
+
+async function holdOf({ bus, replicas }: Sources, tenant: string): Promise<Facts['held']> {
+  const holds = await openDeletionHolds(bus, replicas)
+  const hold = (await holds.get(`${HOLD_PREFIX}${tenant}`))?.value
+  if (hold === undefined || !('waiting' in hold)) return undefined
+  const { since, side, waiting, contradiction } = hold
+  return { since, side, waiting, ...(contradiction === undefined ? {} : { contradiction }) }
 }
 
 type Both = Record<Side, LiveObject> & { hostKey: ObjectKey; original?: LiveObject }

@@ -105,6 +105,8 @@ export type Facts = {
   missing: ObjectRef[]
   /** The last writes of each side, the newest first. */
   writes: WriteFact[]
+  /** Why the tenant's deletions are stopped, where they are. */
+  held?: { since: number; side: Side; waiting: number; contradiction?: string }
   /** When somebody other than Causeway last deleted the copy on the host, ms since the epoch. */
   copyTakenAt?: number
   /** Who took it away, where both sides have none any more. */

@@ -301,6 +301,16 @@ const CASES: Case[] = [
     /the copy differs/,
   ],
   [
+    'a deletion that is held',
+    {
+      wanted: [{ ...creation, op: 'delete' }],
+      held: { since: NOW, side: 'virtual', waiting: 99, contradiction: 'it is there' },
+    },
+    'MassDeletion',
+    false,
+    /deletions wait since .*it is there/,
+  ],
+  [
     'paused',
     { isPaused: true, wanted: [{ ...creation, op: 'patch', rule: 'update', because: 'the copy differs' }] },
     'Paused',

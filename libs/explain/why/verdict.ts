@@ -145,6 +145,17 @@ function ofWrites(facts: Facts): Verdict | undefined {
   }
   const [first] = wanted
   if (first === undefined) return undefined
+  const { held } = facts
+  if (held !== undefined && first.op === 'delete') {
+    const side = held.side === 'virtual' ? 'the tenant' : 'the host'
+    const since = new Date(held.since).toISOString()
+    const against = held.contradiction === undefined ? '' : `: ${held.contradiction}`
+    return verdict(
+      'MassDeletion',
+      false,
+      `very many objects vanished from ${side} at once, so deletions wait since ${since}${against}`,
+    )
+  }
   const nobody = stopped(facts, 'translator', 'what is in the log is not decided about')
   if (nobody !== undefined) return nobody
   const last = Math.max(
