@@ -105,7 +105,7 @@ export async function startKeeper(options: KeeperOptions): Promise<Keeper> {
       isClosing = true
       await Promise.all([...rivalProcesses.values()].map((rival) => rival.end('SIGKILL')))
       await starting
-      await up.dispose()
+      await up.end()
     },
   }
 }

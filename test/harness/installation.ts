@@ -43,6 +43,8 @@ export type Installation = {
   kill(): Promise<void>
   /** Starts it again on the same data. */
   restart(changes?: Partial<InstallationOptions>): Promise<Installation>
+  /** Ends it and all that it started, however it stands; its data stays. */
+  end(): Promise<void>
   /** Ends it however it stands, and removes its data. */
   dispose(): Promise<void>
 }
@@ -69,10 +71,13 @@ export async function startUp(options: InstallationOptions): Promise<Installatio
   const data = options.data ?? newFolder()
   folders.add(data)
   const process = startScript(CLI, upArguments(data, options), { env: options.env ?? {} })
-  const dispose = async (): Promise<void> => {
+  const end = async (): Promise<void> => {
     await process.end('SIGTERM')
     await endLeftovers(data)
     folders.delete(data)
+  }
+  const dispose = async (): Promise<void> => {
+    await end()
     rmSync(data, { recursive: true, force: true, maxRetries: 5 })
   }
   let ready: ReadyLine
@@ -97,6 +102,7 @@ export async function startUp(options: InstallationOptions): Promise<Installatio
       await endLeftovers(data, { except: 'nats-server' })
     },
     restart: (changes) => startUp({ ...options, ...changes, data }),
+    end,
     dispose,
   }
 }

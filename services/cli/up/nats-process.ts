@@ -1,6 +1,8 @@
+import { join } from 'node:path'
 import { type NatsServer, startNatsServer } from '#libs/bus'
 import type { Clock } from '#libs/kernel'
 import { keepRunning } from './keep-running.ts'
+import { createStuckStoreCheck } from './stuck-store.ts'
 
 export type NatsProcess = {
   readonly url: string
@@ -8,7 +10,13 @@ export type NatsProcess = {
   stop(): Promise<void>
 }
 
-/** Starts a nats-server on a folder, and again on the same port whenever it dies. @throws BusError when the first start fails */
+const LOOK_EVERY_MS = 2_000
+
+/**
+ * Starts a nats-server on a folder, and again on the same port whenever it dies, or when it has given up its store for a
+ * disk that was full.
+ * @throws BusError when the first start fails
+ */
 export async function startNatsProcess(options: {
   dataDir: string
   port: number
@@ -30,6 +38,15 @@ export async function startNatsProcess(options: {
     },
     onRestart,
   })
+  const newCheck = (): (() => boolean) =>
+    createStuckStoreCheck({ logFile: kept.current.logFile, storeDir: join(dataDir, 'jetstream') })
+  let isStoreStuck = newCheck()
+  const look = setInterval(() => {
+    if (!isStoreStuck()) return
+    onRestart('nats-server has given up its store although there is room on the disk; ending it')
+    isStoreStuck = newCheck()
+    void kept.current.stop()
+  }, LOOK_EVERY_MS)
   return {
     get url() {
       return kept.current.url
@@ -37,6 +54,9 @@ export async function startNatsProcess(options: {
     get pid() {
       return kept.current.process.pid
     },
-    stop: () => kept.stop(),
+    stop: () => {
+      clearInterval(look)
+      return kept.stop()
+    },
   }
 }
