@@ -11,6 +11,7 @@ import {
   mirrorsUsedBy,
   reasonsEndedBy,
   referencesOf,
+  serviceOfDerived,
   stampedUid,
   virtualRefOf,
   wakingState,
@@ -76,6 +77,7 @@ export function foldHost(projection: Projection, change: LoggedChange): Decision
   const after = store(projection, change, { object, virtualUid })
   const states = { resource: key.resource, before: before?.object, after: after.object }
   return [
+    ...derivedFor(projection, key, object),
     ...distinct(owners).flatMap((owner) => [
       owner,
       ...refreshReferences(projection, key.tenant, owner.ref),
@@ -85,6 +87,17 @@ export function foldHost(projection: Projection, change: LoggedChange): Decision
     ...wokenBy(projection, [key.tenant], states),
     ...wokenByRoom(projection, key.tenant, states),
   ]
+}
+
+/** The Service that the host's controllers made something for, where it has no selector: they may have left that behind. */
+function derivedFor(projection: Projection, key: ObjectKey, object: KubeObject): DecisionKey[] {
+  const ref = serviceOfDerived(key.resource, object)
+  if (ref === undefined) return []
+  const place = { tenant: key.tenant, side: 'host', ...ref } as const
+  const copy = projection.objects.peek(place)?.object
+  const hasSelector = (copy?.spec as { selector?: object } | undefined)?.selector !== undefined
+  const owner = copy === undefined || hasSelector ? undefined : ownerOf(projection, place, copy)
+  return owner === undefined ? [] : [owner]
 }
 
 /** How much of what a quota holds back is tried when something of the tenant has made room. */

@@ -375,14 +375,16 @@ export class Projection {
         if (copy !== undefined || mirrorFor(ref.resource) === undefined) return copy
         return this.objects.get({ tenant: '', side: 'host', ...ref })?.object
       },
-      virtualIn: (resource, namespace) => {
-        const of = { tenant: tenant.name, side: 'virtual', resource, namespace } as const
-        return this.objects.listIn(of).flatMap((ref) => this.objects.get({ ...of, name: ref.name })?.object ?? [])
-      },
+      virtualIn: (resource, namespace) => this.#in({ tenant: tenant.name, side: 'virtual', resource, namespace }),
+      hostIn: (resource, namespace) => this.#in({ tenant: tenant.name, side: 'host', resource, namespace }),
       usersOf: (ref) => this.references.usersOf(tenant.name, ref),
       synced: (side, resource) =>
         this.synced(side === 'host' && isMirrored(resource) ? '' : tenant.name, side, resource),
     }
+  }
+
+  #in(of: Omit<ObjectKey, 'name'>): KubeObject[] {
+    return this.objects.listIn(of).flatMap((ref) => this.objects.get({ ...of, name: ref.name })?.object ?? [])
   }
 
   #begin(): void {

@@ -230,6 +230,11 @@ function both(pair: Pair, virtual: KubeObject, host: KubeObject): Decision[] {
     .reconcile(input)
     .filter(({ side }) => !paused || side === 'virtual')
     .map((change) => pair.fromKind(change))
+  const proof: DeleteProof = { kind: 'state', seq: view.virtual.seq }
+  for (const { ref, object } of kind.leftBehind?.(input) ?? []) {
+    const { uid = '' } = object.metadata
+    writes.push(pair.write({ side: 'host', ...ref }, { op: 'delete', uid, proof }, 'handedOver'))
+  }
   const disagreement = kind.disagreement?.(input)
   return disagreement === undefined ? writes : [...writes, { kind: 'reject', ...disagreement }]
 }

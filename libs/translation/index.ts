@@ -10,6 +10,7 @@ export {
 
 export { RULES } from './decision.ts'
 export type { Decision, Rule } from './decision.ts'
+export { serviceOfDerived } from './kinds/services/left-behind.ts'
 export type {
   Kind,
   Mirror,

@@ -44,6 +44,8 @@ export type Related = {
   virtualIn(resource: string, namespace: string): KubeObject[]
   /** A host object that is there: one of the tenant's copies, else one that concerns all tenants, such as a node. */
   host(ref: ObjectRef): KubeObject | undefined
+  /** Objects of a resource in one of the tenant's namespaces on the host, as far as they carry its label: copies and what the host made for them. */
+  hostIn(resource: string, namespace: string): KubeObject[]
   /** The virtual objects that refer to `ref`, see `Kind.references`. */
   usersOf(ref: ObjectRef): ObjectRef[]
   /** Whether a complete list of this resource has been seen, so that absence means something. Never a reason to delete. */

@@ -155,8 +155,10 @@ export class KeyDecider {
   /** Keeps what both sides agree on by an outcome, or did by one that this one has displaced. */
   #agree(key: DecisionKey, { result, op, target, base, agreed, seq }: LoggedOutcome): void {
     const { projection } = this.#options
+    // Not what the host made for the copy.
+    const isCopy = target.side === 'host' && target.resource === key.ref.resource
     if (result === 'done' && base !== undefined) projection.setAgreement(key, { base, seq })
-    else if (result === 'done' && op === 'delete' && target.side === 'host') projection.setAgreement(key, undefined)
+    else if (result === 'done' && op === 'delete' && isCopy) projection.setAgreement(key, undefined)
     else if (projection.fresh && agreed !== undefined && agreed.seq > (projection.agreement(key)?.seq ?? 0)) {
       projection.setAgreement(key, agreed)
     }

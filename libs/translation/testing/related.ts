@@ -19,6 +19,10 @@ export function memoryRelated(
         .filter(({ ref }) => ref.resource === resource && ref.namespace === namespace)
         .map(({ object }) => object),
     host: (ref) => find('host', ref),
+    hostIn: (resource, namespace) =>
+      (content.host ?? [])
+        .filter(({ ref }) => ref.resource === resource && ref.namespace === namespace)
+        .map(({ object }) => object),
     usersOf: (ref) => (content.users ?? []).find(({ of }) => isSame(of, ref))?.by ?? [],
     synced: () => content.synced ?? true,
   }

@@ -166,14 +166,18 @@ export class Simulation {
     return [...keys.values()].filter((ref) => isDecided(ref.resource)).sort((a, b) => order(a) - order(b))
   }
 
+  #in(side: Side, resource: string, namespace: string): KubeObject[] {
+    return [...this.#presences].flatMap(([key, { object }]) =>
+      object !== undefined && key.startsWith(`${side}|${resource}|${namespace}|`) ? [object] : [],
+    )
+  }
+
   #related(): Related {
     return {
       virtual: (ref) => this.get('virtual', ref),
       host: (ref) => this.get('host', ref),
-      virtualIn: (resource, namespace) =>
-        [...this.#presences].flatMap(([key, { object }]) =>
-          object !== undefined && key.startsWith(`virtual|${resource}|${namespace}|`) ? [object] : [],
-        ),
+      virtualIn: (resource, namespace) => this.#in('virtual', resource, namespace),
+      hostIn: (resource, namespace) => this.#in('host', resource, namespace),
       usersOf: (ref) =>
         this.#keys().filter((user) => {
           const pair = { virtual: this.get('virtual', user), host: this.get('host', this.hostRef(user)) }

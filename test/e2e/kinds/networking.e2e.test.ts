@@ -268,6 +268,16 @@ describe('Endpoints', () => {
     await host.until('services', tenant().copyOf(ref), (copy) =>
       includes(copy, { spec: { selector: { app: 'nothing' } } }),
     )
+    // What the host's controller makes of the selector goes with it again.
+    const madeThere = (all: KubeObject[]): KubeObject[] =>
+      all.filter(({ metadata: { labels = {} } }) => {
+        const manager = labels['endpointslice.kubernetes.io/managed-by']
+        return labels['kubernetes.io/service-name'] === copyNamed(namespace, 'database') && manager !== undefined
+      })
+    await host.untilAll(slices, tenant().hostNamespace, (all) => madeThere(all).length > 0)
+    await cluster.patch('services', ref, { spec: { selector: null } })
+    await host.untilAll(slices, tenant().hostNamespace, (all) => madeThere(all).length === 0)
+    await host.until(slices, tenant().copyOf(slice), () => true)
     await cluster.delete('services', ref)
     await host.untilGone('endpoints', tenant().copyOf(ref))
     expect(await cluster.find(slices, slice)).toBeDefined()

@@ -121,3 +121,69 @@ test('the tenant’s own API never crosses', () => {
   simulation.settle()
   expect(simulation.get('host', simulation.hostRef({ ...ref, name: 'kubernetes' }))).toBeUndefined()
 })
+
+describe('what the host made for a Service while it had a selector', () => {
+  const selector = { app: 'db' }
+  const made = (simulation: Simulation, more: JsonObject = {}): { left: ObjectRef; put: KubeObject } => {
+    const copy = onHost(simulation, service)
+    const { name = '', namespace = '', uid = '', labels = {} } = copy?.metadata ?? {}
+    const left = { resource: slices, namespace, name: `${name}-abcde` }
+    const put = simulation.put('host', slices, {
+      apiVersion: 'discovery.k8s.io/v1',
+      kind: 'EndpointSlice',
+      metadata: {
+        name: left.name,
+        namespace,
+        labels: {
+          ...labels,
+          'kubernetes.io/service-name': name,
+          'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io',
+        },
+        ownerReferences: [{ apiVersion: 'v1', kind: 'Service', name, uid, controller: true }],
+      },
+      addressType: 'IPv4',
+      endpoints: [],
+      ...more,
+    })
+    return { left, put }
+  }
+
+  test('stays while it has one, and goes where it loses it', () => {
+    const simulation = simulated({ selector })
+    const { left } = made(simulation)
+    simulation.settle()
+    expect(simulation.get('host', left)).toBeDefined()
+    simulation.change('virtual', service, { spec: { selector: null } })
+    simulation.settle()
+    expect(simulation.get('host', left)).toBeUndefined()
+    expect(crossing(simulation)).toEqual(['endpoints', slices])
+  })
+
+  test('goes where its tenant has no Endpoints of its own either', () => {
+    const simulation = simulated({ selector })
+    simulation.remove('virtual', ref)
+    const { name = '', namespace = '', labels = {} } = onHost(simulation, service)?.metadata ?? {}
+    const theirs = { apiVersion: 'v1', kind: 'Endpoints', metadata: { name, namespace, labels } }
+    simulation.put('host', 'endpoints', theirs)
+    simulation.settle()
+    expect(onHost(simulation, ref)).toBeDefined()
+    simulation.change('virtual', service, { spec: { selector: null } })
+    simulation.settle()
+    expect(onHost(simulation, ref)).toBeUndefined()
+  })
+
+  test.each<[string, (slice: KubeObject) => JsonObject]>([
+    ['of another owner', () => ({ ownerReferences: [{ kind: 'Service', name: 'x', uid: 'another' }] })],
+    [
+      'of another controller',
+      ({ metadata }) => ({ labels: { ...metadata.labels, 'endpointslice.kubernetes.io/managed-by': 'somebody' } }),
+    ],
+    ['of another Service', ({ metadata }) => ({ labels: { ...metadata.labels, 'kubernetes.io/service-name': 'x' } })],
+  ])('%s is left alone', (_title, change) => {
+    const simulation = simulated({})
+    const { left, put } = made(simulation)
+    simulation.change('host', left, { metadata: change(put) })
+    simulation.settle()
+    expect(simulation.get('host', left)).toBeDefined()
+  })
+})

@@ -5,9 +5,9 @@ import { objectsIn } from '../../json.ts'
 import type { TranslateInput } from '../../kind.ts'
 import { hostRefOf } from '../../names.ts'
 import { contentOf } from '../../owned-fields.ts'
-import { ANNOTATIONS, LABELS, isCopyOf } from '../../stamps.ts'
+import { isCopyOf } from '../../stamps.ts'
 import { type Content, ownedKind } from '../owned-kind.ts'
-import { hasSelector, isNotForUs, translateTargets } from './for-service.ts'
+import { areLeftEndpoints, isNotForUs, translateTargets } from './for-service.ts'
 
 /** Endpoints cross for Services without selector; the host makes those of the others. */
 export const endpoints = ownedKind({
@@ -36,20 +36,8 @@ function content({ virtual, tenant, related }: TranslateInput): Content {
   return { kind: 'content', fields }
 }
 
-/**
- * Endpoints that the host's controller made while the Service had a selector: it leaves them behind, with the labels of
- * the Service's copy.
- */
 function isDerived({ virtual, host, tenant, related }: TranslateInput & { host: KubeObject }): boolean {
   const ref = serviceOf(virtual)
-  const service = related.host(hostRefOf(ref, tenant))
-  const { labels, annotations } = host.metadata
-  return (
-    service !== undefined &&
-    isCopyOf(service, tenant, ref) &&
-    !hasSelector(service) &&
-    annotations?.[ANNOTATIONS.resource] === undefined &&
-    labels?.[LABELS.tenant] === tenant.name &&
-    labels[LABELS.namespace] === ref.namespace
-  )
+  const copy = related.host(hostRefOf(ref, tenant))
+  return copy !== undefined && isCopyOf(copy, tenant, ref) && areLeftEndpoints(host, { ref, copy, tenant: tenant.name })
 }

@@ -2,6 +2,7 @@ import { cloneJson } from '#libs/kernel'
 import type { JsonObject, KubeObject, ObjectRef } from '#libs/kube-model'
 import { asName, asObject, objectsIn } from '../../json.ts'
 import { hostRefOf } from '../../names.ts'
+import { ANNOTATIONS, LABELS } from '../../stamps.ts'
 import type { Related, TenantContext } from '../../view.ts'
 
 /**
@@ -52,4 +53,21 @@ export function translateTargets(
     if (target === undefined) delete endpoint.targetRef
     else endpoint.targetRef = target
   }
+}
+
+/**
+ * Whether Endpoints on the host are those that its own controller made for a Service's copy, and has left behind since it
+ * lost its selector: they carry the labels of that copy.
+ */
+export function areLeftEndpoints(
+  host: KubeObject,
+  service: { ref: ObjectRef; copy: KubeObject; tenant: string },
+): boolean {
+  const { labels, annotations } = host.metadata
+  return (
+    !hasSelector(service.copy) &&
+    annotations?.[ANNOTATIONS.resource] === undefined &&
+    labels?.[LABELS.tenant] === service.tenant &&
+    labels[LABELS.namespace] === service.ref.namespace
+  )
 }
