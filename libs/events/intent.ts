@@ -100,6 +100,8 @@ export type Intent = {
   translator?: string
   /** Values that both sides agree on once this write is done: what three-way merges start from. */
   base?: JsonObject
+  /** Paths that both sides had changed since they last agreed: this write puts the tenant's value there. */
+  overruled?: string[]
   agreed?: Agreement
   traceparent?: string
 }

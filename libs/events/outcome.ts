@@ -76,6 +76,8 @@ export type Outcome = {
     finishedAt: number
   }
   base?: JsonObject
+  /** As the intent's: where the tenant's change went over one of the host's. */
+  overruled?: string[]
   agreed?: Agreement
   traceparent?: string
 }

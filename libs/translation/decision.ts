@@ -17,6 +17,8 @@ export type Decision =
        * one before is in. Otherwise a side that merely lags behind looks as if somebody had changed it back.
        */
       base?: JsonObject
+      /** Paths that both sides have changed since they last agreed, and at which this write puts the tenant's value. */
+      overruled?: string[]
     }
   /** Nothing yet: something this depends on is expected any moment. Decided again when it comes, or after `limitMs`. */
   | { kind: 'wait'; refs: ObjectRef[]; limitMs: number }

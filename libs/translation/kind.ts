@@ -34,6 +34,8 @@ export type PairWrite = {
   rule: Rule
   needs?: SidedRef[]
   base?: JsonObject
+  /** See `Decision.overruled`. */
+  overruled?: string[]
 }
 
 /**

@@ -3,7 +3,7 @@ import type { JsonObject, KubeObject, ObjectRef } from '#libs/kube-model'
 import { asObject, stringMap } from './json.ts'
 import { hostRefOf } from './names.ts'
 import { OWN_PREFIX, type Stamps, stampsFor } from './stamps.ts'
-import { type KeyChanges, type Merge, tagsOf, threeWay } from './three-way.ts'
+import { type KeyChanges, type Merge, overruledIn, tagsOf, threeWay } from './three-way.ts'
 import type { TenantContext } from './view.ts'
 
 const LABEL_PREFIX = `${OWN_PREFIX}label-`
@@ -97,6 +97,8 @@ export type MetadataChanges = {
   virtual: { labels: KeyChanges; annotations: KeyChanges }
   baseAfterHost: JsonObject
   baseAfterVirtual: JsonObject
+  /** What both sides have changed since they last agreed, as paths: there the tenant's value goes to the host. */
+  overruled: string[]
 }
 
 /**
@@ -140,6 +142,10 @@ export function compareMetadata(
     virtual: { labels: labels.toVirtual, annotations: annotations.toVirtual },
     baseAfterHost: { labels: labels.baseAfterHost, annotations: annotations.baseAfterHost },
     baseAfterVirtual: { labels: labels.baseAfterVirtual, annotations: annotations.baseAfterVirtual },
+    overruled: [
+      ...overruledIn('metadata.labels', labels, asObject(base?.labels)),
+      ...overruledIn('metadata.annotations', annotations, asObject(base?.annotations)),
+    ],
   }
 }
 

@@ -111,6 +111,7 @@ export class Pair {
       rule: change.rule,
       needs: change.needs ?? [],
       ...(change.base === undefined ? {} : { base: change.base }),
+      ...(change.overruled === undefined ? {} : { overruled: change.overruled }),
     }
   }
 

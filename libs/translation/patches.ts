@@ -4,7 +4,14 @@ import type { Rule } from './decision.ts'
 import type { PairWrite } from './kind.ts'
 
 /** How a pair's patch differs from the usual merge patch of the object itself. */
-export type PatchOptions = { rule: Rule; patchType?: PatchType; subresource?: Subresource; base?: JsonObject }
+export type PatchOptions = {
+  rule: Rule
+  patchType?: PatchType
+  subresource?: Subresource
+  base?: JsonObject
+  /** See `Decision.overruled`. @default nothing */
+  overruled?: readonly string[]
+}
 
 /** A patch of the host copy, for the object that was looked at and no other. */
 export function patchHost(host: KubeObject, body: JsonObject, options: PatchOptions): PairWrite {
@@ -27,7 +34,7 @@ function patch(
   object: KubeObject,
   { body, options }: { body: JsonObject; options: PatchOptions },
 ): PairWrite {
-  const { rule, patchType = 'merge', subresource, base } = options
+  const { rule, patchType = 'merge', subresource, base, overruled = [] } = options
   return {
     side,
     rule,
@@ -39,5 +46,6 @@ function patch(
       ...(subresource === undefined ? {} : { subresource }),
     },
     ...(base === undefined ? {} : { base }),
+    ...(overruled.length === 0 ? {} : { overruled: [...overruled] }),
   }
 }

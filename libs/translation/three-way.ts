@@ -11,7 +11,7 @@ export type Tag = (value: string) => string
 export type Merge = {
   toHost: KeyChanges
   toVirtual: KeyChanges
-  /** Keys that both sides changed, each to another value; the tenant's stays. */
+  /** Keys that both sides changed, each to another value, or of whose past nothing is known; the tenant's stays. */
   conflicts: string[]
   /** The base once `toHost` is done, and that once `toVirtual` is done; neither claims the other's keys. */
   baseAfterHost: JsonObject
@@ -67,6 +67,11 @@ export function threeWay(
     changes[key] = winner ?? null
   }
   return merge
+}
+
+/** Paths of the keys of a map that both sides have changed since they last agreed: the tenant's value goes over the host's. */
+export function overruledIn(field: string, merge: Merge, base: JsonObject | undefined): string[] {
+  return base === undefined ? [] : merge.conflicts.map((key) => `${field}[${JSON.stringify(key)}]`)
 }
 
 /** The base of a map that both sides have alike. */

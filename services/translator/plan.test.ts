@@ -51,7 +51,7 @@ test('a write that is asked for again after an answer has another id, though no 
 })
 
 test('a write that was never asked for becomes an intent and a row', () => {
-  const { intents, puts, deletes } = planAt([write({ base: { a: '=1' } })])
+  const { intents, puts, deletes } = planAt([write({ base: { a: '=1' }, overruled: ['metadata.labels["a"]'] })])
   expect(intents).toMatchObject([
     {
       target: { tenant: 'team-a', ...target },
@@ -61,6 +61,7 @@ test('a write that was never asked for becomes an intent and a row', () => {
       attempt: 0,
       rule: 'update',
       base: { a: '=1' },
+      overruled: ['metadata.labels["a"]'],
       traceparent: 'trace',
     },
   ])

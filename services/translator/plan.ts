@@ -169,6 +169,7 @@ function planWrite(
     attempt,
     translator: translatorVersion(key.ref.resource),
     ...(decision.base === undefined ? {} : { base: decision.base }),
+    ...(decision.overruled === undefined ? {} : { overruled: decision.overruled }),
     ...(context.agreed === undefined ? {} : { agreed: context.agreed }),
     ...(cause.traceparent === undefined ? {} : { traceparent: cause.traceparent }),
   }

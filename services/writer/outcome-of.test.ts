@@ -25,6 +25,11 @@ test('carries over what the translator goes on from', () => {
   })
 })
 
+test('says at which places the tenant’s change went over the host’s', () => {
+  const overruled = ['metadata.labels["team"]']
+  expect(outcomeOf(intentOf(writes.create(), { overruled }), done({}), times)).toMatchObject({ overruled })
+})
+
 test('cuts endless answers', () => {
   const outcome = outcomeOf(intentOf(writes.create()), parked('Invalid', 'x'.repeat(1_000_000)), times)
   expect(outcome.message).toHaveLength(2_048)

@@ -9,7 +9,7 @@ export type OutcomeTimes = { startedAt: number; finishedAt: number }
 
 /** The outcome of an intent. */
 export function outcomeOf(intent: LoggedIntent, settled: Settled, times: OutcomeTimes): Outcome {
-  const { base, agreed, traceparent, write, sourceUid } = intent
+  const { base, overruled, agreed, traceparent, write, sourceUid } = intent
   const { message, ...result } = settled
   return {
     intentId: intent.id,
@@ -30,6 +30,7 @@ export function outcomeOf(intent: LoggedIntent, settled: Settled, times: Outcome
       ...times,
     },
     ...(base === undefined ? {} : { base }),
+    ...(overruled === undefined ? {} : { overruled }),
     ...(agreed === undefined ? {} : { agreed }),
     ...(traceparent === undefined ? {} : { traceparent }),
   }

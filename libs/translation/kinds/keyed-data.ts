@@ -6,7 +6,7 @@ import type { Kind, PairInput, PairWrite } from '../kind.ts'
 import { compareMetadata, hostMetadata, metadataBase, metadataPatch, refOf } from '../metadata.ts'
 import { contentOf, fieldTags, ownedFieldsPatch } from '../owned-fields.ts'
 import { patchHost, patchVirtual } from '../patches.ts'
-import { type Merge, type Tag, tagsOf, threeWay } from '../three-way.ts'
+import { type Merge, type Tag, overruledIn, tagsOf, threeWay } from '../three-way.ts'
 
 const KNOWN: ReadonlySet<string> = new Set(['data', 'binaryData', 'stringData', 'type', 'immutable'])
 
@@ -84,7 +84,9 @@ function reconcile(input: PairInput, { resource, fields, tag, hostType }: KeyedD
   Object.assign(hostBody, ownedFieldsPatch(furtherFields(host), further, { crossed }))
   if (Object.keys(hostBody).length > 0) {
     const after = baseAfter({ ...metadata.baseAfterHost, ...furtherBase(further) }, merges, 'baseAfterHost')
-    return [patchHost(host, hostBody, { rule: 'update', base: after })]
+    const overruled = [...merges].flatMap(([field, merge]) => overruledIn(field, merge, asObject(base?.[field])))
+    const given = { rule: 'update', base: after, overruled: [...metadata.overruled, ...overruled] } as const
+    return [patchHost(host, hostBody, given)]
   }
   const virtualBody = body(metadata.virtual, merges, 'toVirtual')
   if (Object.keys(virtualBody).length === 0) return []

@@ -18,7 +18,7 @@ import { contentOf, contentPatch, contentTags, differsForGood } from '../owned-f
 import { patchHost, patchVirtual } from '../patches.ts'
 import { type SharedStatus, statusBase, statusLoop, statusWrites } from '../shared-status.ts'
 import type { Stamps } from '../stamps.ts'
-import { type Merge, tagsOf, threeWay } from '../three-way.ts'
+import { type Merge, overruledIn, tagsOf, threeWay } from '../three-way.ts'
 import type { TenantContext } from '../view.ts'
 
 /** What the host copy of an object holds besides metadata and status, or why there cannot be one. */
@@ -175,7 +175,8 @@ function contentWrites(
     // What the object has come to refer to is to be there before.
     const references = options.references?.({ virtual }) ?? []
     const needs = references.map((of) => ({ side: 'host' as const, ...hostRefOf(of, tenant) }))
-    const write = patchHost(host, toHostBody, { rule: 'update', base: after })
+    const overruled = [...metadata.overruled, ...overruledIn('spec', merge, asObject(base?.twoWay))]
+    const write = patchHost(host, toHostBody, { rule: 'update', base: after, overruled })
     return [needs.length === 0 ? write : { ...write, needs }]
   }
   const toVirtualBody = bodyOf(undefined, merge.toVirtual, metadataPatch(metadata.virtual))

@@ -41,7 +41,8 @@ function fields(input: PairInput): PairWrite[] {
   const spec = ownedFieldsPatch(mutableFields(specOf(host)), wanted, { crossed: crossedFields(base, 'spec') })
   if (toHost !== undefined || spec !== undefined) {
     const after = { ...metadata.baseAfterHost, ...statusBase(base), spec: fieldTags(wanted) }
-    return [patchHost(host, presentFields({ metadata: toHost, spec }) ?? {}, { rule: 'update', base: after })]
+    const given = { rule: 'update', base: after, overruled: metadata.overruled } as const
+    return [patchHost(host, presentFields({ metadata: toHost, spec }) ?? {}, given)]
   }
   const body = presentFields({
     metadata: metadataPatch(withShown(metadata.virtual, shownAnnotations(virtual, host))),

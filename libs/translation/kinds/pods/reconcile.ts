@@ -62,7 +62,8 @@ function metadataAndSpec(input: PairInput, { isBeingBound }: { isBeingBound: boo
   if (toHost !== undefined || spec !== undefined) {
     const body = { ...(toHost === undefined ? {} : { metadata: toHost }), ...(spec === undefined ? {} : { spec }) }
     const after = { ...changes.baseAfterHost, ...specBaseBefore(input) }
-    return [patchHost(host, body, { rule: 'update', patchType: 'strategic', base: after })]
+    const given = { rule: 'update', patchType: 'strategic', base: after, overruled: changes.overruled } as const
+    return [patchHost(host, body, given)]
   }
   // Binding makes an API server put labels of the node on the pod. The tenant's does that as well: what it leaves out is
   // seen, and written, once the pod is bound.

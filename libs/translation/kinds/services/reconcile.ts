@@ -45,7 +45,8 @@ export function reconcileService(input: PairInput): PairWrite[] {
       spec: fieldTags(owned),
       nodePorts: nodePorts.baseAfterHost,
     }
-    writes.push(patchHost(host, presentFields({ metadata: toHost, spec }) ?? {}, { rule: 'update', base: after }))
+    const given = { rule: 'update', base: after, overruled: metadata.overruled } as const
+    writes.push(patchHost(host, presentFields({ metadata: toHost, spec }) ?? {}, given))
   } else if (replaces) {
     return [{ side: 'virtual', rule: 'replace', write: replaceService(input) }]
   } else {
