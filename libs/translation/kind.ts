@@ -102,12 +102,12 @@ export type Kind = {
    */
   isDerived?(input: TranslateInput & { host: KubeObject }): boolean
   /**
-   * For the life cycle `pod`: whether this very object must have had a copy before, also where the log does not know of
-  /**
    * Host objects that the host made for the copy and has left behind, although nobody keeps them up any more: they are
    * deleted, by the same rule. @default none
    */
   leftBehind?(input: PairInput): { ref: ObjectRef; object: KubeObject }[]
+  /**
+   * For the life cycle `pod`: whether this very object must have had a copy before, also where the log does not know of
    * one. @default whether a kubelet has started it
    */
   hasRun?(virtual: KubeObject, related: Related): boolean
