@@ -49,7 +49,6 @@ export class TenantState {
       hostNamespaceOf: (name) => (name === tenant.name ? tenant.hostNamespace : undefined),
       contextOf: (name) => (name === tenant.name ? tenant : undefined),
     })
-    this.projection.bindTenant(tenant.name, 'read')
   }
 
   /**
@@ -71,6 +70,8 @@ export class TenantState {
     try {
       const options = { stream: STREAMS.state, filterSubjects, ...(signal === undefined ? {} : { signal }) }
       for await (const batch of readLast(bus, options)) for (const message of batch) state.#take(message)
+      // The changes say for which registration they were read; where there are none, any will do.
+      if (!state.projection.tenants().includes(tenant.name)) state.projection.bindTenant(tenant.name, 'read')
       return state
     } catch (error) {
       state.close()
