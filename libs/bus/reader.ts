@@ -144,7 +144,9 @@ class LogReader implements OrderedReader {
         await this.#checkForGap()
         const start = { seq: this.#lastSeq + 1 }
         this.#session = await ConsumerSession.open(this.#bus, { stream, filterSubjects, start, capacity })
-        if (this.#session.ended === undefined) return this.#session
+        // Told to end while it was opened: nobody else closes it then, and nothing would end the wait for messages.
+        if (signal?.aborted === true) this.#session.close()
+        else if (this.#session.ended === undefined) return this.#session
       } catch (error) {
         if (error instanceof BusError && error.retry === 'never') throw error
         if (error instanceof JetStreamApiError && error.code === streamNotFound) {
