@@ -10,6 +10,9 @@ import { plainTag } from './three-way.ts'
 /** How often one status is shown again to an object whose status was taken away, before it counts as a loop. */
 const SHOWN_AGAIN = 5
 
+/** The tenant's object, and what both sides agreed on. */
+type Shared = Pick<PairInput, 'virtual' | 'base'>
+
 /** What a base keeps of the status that the tenant was shown last. */
 type Shown = { tag: string; again: number }
 
@@ -28,7 +31,7 @@ export type SharedStatus = {
  * makes of it stays: two that write in turns would undo each other's for ever. A status that is empty is nobody's word,
  * so that is filled again, a few times.
  */
-export function statusWrites(input: PairInput, status: SharedStatus): PairWrite[] {
+export function statusWrites(input: Shared, status: SharedStatus): PairWrite[] {
   const { virtual, base } = input
   const { desired, current = asObject(virtual.status) ?? {}, saysSame = jsonEqual } = status
   const shown = shownOf(base)
@@ -46,7 +49,7 @@ export function statusWrites(input: PairInput, status: SharedStatus): PairWrite[
 
 /** Why a status is not shown although the tenant's object has none. */
 export function statusLoop(
-  input: PairInput,
+  input: Shared,
   { desired, current = asObject(input.virtual.status) ?? {} }: SharedStatus,
 ): { reason: Reason; message: string } | undefined {
   const shown = shownOf(input.base)
@@ -70,7 +73,7 @@ function shownOf(base: JsonObject | undefined): Shown | undefined {
 }
 
 /** An object that was made anew has been shown nothing yet. */
-function tagOf({ virtual }: PairInput, desired: JsonObject): string {
+function tagOf({ virtual }: Shared, desired: JsonObject): string {
   return plainTag(JSON.stringify([virtual.metadata.uid ?? '', desired]))
 }
 

@@ -200,10 +200,22 @@ describe('what is particular to a kind', () => {
     expect(write).not.toHaveProperty('body.status')
     if (write.op !== 'create' || base === undefined) throw new Error('not created')
     const virtual = { object: { ...write.body, metadata: { ...write.body.metadata, uid: 'u' } }, seq: 10 }
-    expect(only(decideFor({ ...view, virtual, base }))).toMatchObject({
+    const shown = only(decideFor({ ...view, virtual, base }))
+    expect(shown).toMatchObject({
       rule: 'statusBack',
       write: { op: 'patch', subresource: 'status', body: { status } },
     })
+    // A gateway controller of the tenant's own may say otherwise: that stays until the host says something else.
+    const theirs = { conditions: [{ type: 'Accepted', status: 'False' }] }
+    const after = {
+      virtual: { ...virtual, object: { ...virtual.object, status: theirs } },
+      ...(shown.base === undefined ? {} : { base: shown.base }),
+    }
+    expect(decideFor({ ...view, ...after })).toEqual([])
+    const next = { conditions: [{ type: 'Accepted', status: 'Unknown' }] }
+    expect(decideFor({ ...view, ...after, host: { ...host, object: { ...host.object, status: next } } })).toMatchObject(
+      [{ rule: 'statusBack', write: { body: { status: next } } }],
+    )
   })
 
   test('a CSINode is shown for a node that the tenant sees, and goes with it', () => {

@@ -1,14 +1,15 @@
-import type { DeleteProof, Write, WriteName } from '#libs/events'
+import type { DeleteProof, WriteName } from '#libs/events'
 import { cloneJson } from '#libs/kernel'
 import { type JsonObject, type KubeObject, type ResourceInfo, apiVersionOf } from '#libs/kube-model'
 import type { SelectorConfig, TenantConfig } from '#libs/sync-config'
 import type { Decision, Rule } from '../decision.ts'
 import { asObject, presentFields, stringMap } from '../json.ts'
-import type { Mirror } from '../kind.ts'
+import type { Mirror, PairWrite } from '../kind.ts'
 import { matchesSelector } from '../match-selector.ts'
 import { mergePatchOf } from '../merge-patch.ts'
 import { mirroredAnnotations, mirroredLabels } from '../metadata.ts'
 import { contentOf, contentPatch, contentTags, differsForGood } from '../owned-fields.ts'
+import { statusBase, statusWrites } from '../shared-status.ts'
 import { LABELS, virtualRefOf } from '../stamps.ts'
 import type { View } from '../view.ts'
 
@@ -111,17 +112,20 @@ function update(view: View, virtual: KubeObject, options: ClassMirrorOptions): D
   const content = contentPatch(virtual, wanted, { crossed: asObject(view.base?.fields) })
   const body = presentFields({ ...content, metadata: metadataPatch(view, virtual) })
   if (body !== undefined) {
-    const base = { fields: contentTags(wanted) }
+    const base = { ...statusBase(view.base), fields: contentTags(wanted) }
     decisions.push(write(view, { write: { op: 'patch', patchType: 'merge', body, uid }, rule: 'mirror', base }))
   }
-  const isShown = options.status === true || options.status === 'field'
-  const status = isShown ? statusPatch(virtual, view.host.object) : undefined
-  if (status !== undefined) {
-    const place = options.status === 'field' ? {} : { subresource: 'status' as const }
-    const patch: Write = { op: 'patch', patchType: 'merge', body: { status }, uid, ...place }
-    decisions.push(write(view, { write: patch, rule: 'statusBack' }))
-  }
-  return decisions
+  if (options.status === undefined || options.status === false) return decisions
+  const desired = cloneJson(asObject(view.host.object?.status) ?? {})
+  const shown = statusWrites({ virtual, ...(view.base === undefined ? {} : { base: view.base }) }, { desired })
+  return [...decisions, ...shown.map((change) => write(view, options.status === 'field' ? asField(change) : change))]
+}
+
+/** A patch of the status where that is a field like any other. */
+function asField({ write: patch, ...rest }: PairWrite): PairWrite {
+  if (patch.op !== 'patch') return { write: patch, ...rest }
+  const { subresource: _subresource, ...whole } = patch
+  return { write: whole, ...rest }
 }
 
 function fieldsOf(view: View, options: ClassMirrorOptions): JsonObject {
@@ -147,14 +151,11 @@ function metadataPatch(view: View, virtual: KubeObject): JsonObject | undefined 
   return presentFields({ labels, annotations })
 }
 
-function statusPatch(virtual: KubeObject, host: KubeObject | undefined): JsonObject | undefined {
-  return mergePatchOf(asObject(virtual.status) ?? {}, cloneJson(asObject(host?.status) ?? {}))
-}
-
 function remove(view: View, virtual: KubeObject, why: { rule: Rule; proof: DeleteProof }): Decision {
   return write(view, { write: { op: 'delete', uid: virtual.metadata.uid ?? '', proof: why.proof }, rule: why.rule })
 }
 
-function write(view: View, what: { write: Write; rule: Rule; base?: JsonObject }): Decision {
-  return { kind: 'write', target: { side: 'virtual', ...view.key }, needs: [], ...what }
+function write(view: View, { write: made, rule, base }: Omit<PairWrite, 'side'>): Decision {
+  const target = { side: 'virtual' as const, ...view.key }
+  return { kind: 'write', target, needs: [], write: made, rule, ...(base === undefined ? {} : { base }) }
 }
