@@ -137,7 +137,8 @@ class LogReader implements OrderedReader {
   async #openSession(): Promise<ConsumerSession | undefined> {
     const { signal, stream, filterSubjects = [], capacity = defaultCapacity } = this.#options
     let missingSince: number | undefined
-    for (let attempt = 0; signal?.aborted !== true; attempt += 1) {
+    const isAborted = (): boolean => signal?.aborted === true
+    for (let attempt = 0; !isAborted(); attempt += 1) {
       await untilConnected(this.#bus, signal)
       if (this.#bus.nats.isClosed()) throw new BusError('the connection to NATS was closed', { code: 'NatsClosed' })
       try {
@@ -145,7 +146,7 @@ class LogReader implements OrderedReader {
         const start = { seq: this.#lastSeq + 1 }
         this.#session = await ConsumerSession.open(this.#bus, { stream, filterSubjects, start, capacity })
         // Told to end while it was opened: nobody else closes it then, and nothing would end the wait for messages.
-        if (signal?.aborted === true) this.#session.close()
+        if (isAborted()) this.#session.close()
         else if (this.#session.ended === undefined) return this.#session
       } catch (error) {
         if (error instanceof BusError && error.retry === 'never') throw error
