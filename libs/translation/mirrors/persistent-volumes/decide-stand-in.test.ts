@@ -77,6 +77,23 @@ describe('a volume that stands for one of the host', () => {
     ])
   })
 
+  test('is none while a claim asks for the host’s volume only, or is bound to another in the tenant', () => {
+    const related = (virtual: KubeObject, host: KubeObject) =>
+      memoryRelated({
+        synced: true,
+        users: [{ of: key, by: [claimRef] }],
+        virtual: [{ ref: claimRef, object: virtual }],
+        host: [{ ref: hostRefOf(claimRef, TENANT), object: host }],
+      })
+    const pending = { ...copy, status: { phase: 'Pending' } }
+    const elsewhere = { ...claim, spec: { storageClassName: 'fast', volumeName: 'own' } }
+    expect(decideStandIn({ ...viewOf(), related: related(claim, pending) })).toEqual([])
+    expect(decideStandIn({ ...viewOf(), related: related(elsewhere, copy) })).toEqual([])
+    expect(decideStandIn({ ...viewOf(created()), related: related(elsewhere, copy) })).toMatchObject([
+      { rule: 'mirrorUnused', write: { op: 'delete' } },
+    ])
+  })
+
   test('never touches a volume that the tenant made itself', () => {
     const own = { metadata: { name: 'pvc-1', uid: 'own' } }
     expect(decideStandIn(viewOf(own))).toEqual([])

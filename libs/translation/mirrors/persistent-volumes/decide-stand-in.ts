@@ -1,7 +1,7 @@
 import type { Write } from '#libs/events'
 import type { KubeObject } from '#libs/kube-model'
 import type { Decision, Rule } from '../../decision.ts'
-import { asObject, presentFields } from '../../json.ts'
+import { asName, asObject, presentFields } from '../../json.ts'
 import { mergePatchOf } from '../../merge-patch.ts'
 import { hostRefOf } from '../../names.ts'
 import { LABELS, stampedUid, virtualRefOf } from '../../stamps.ts'
@@ -33,9 +33,19 @@ function claimOf({ key, tenant, related }: View): Claim | undefined {
     const virtual = related.virtual(user)
     const host = related.host(hostRefOf(user, tenant))
     if (virtual === undefined || host === undefined || stampedUid(host) !== virtual.metadata.uid) continue
-    if (asObject(host.spec)?.volumeName === key.name) return { virtual, host }
+    if (asObject(host.spec)?.volumeName === key.name && isBound({ virtual, host }, key.name)) return { virtual, host }
   }
   return undefined
+}
+
+/**
+ * Whether a claim is bound to this volume, and not only asks for it by its name: one that the tenant's controllers have
+ * bound to another volume would be taken off this one again, without end.
+ */
+function isBound({ virtual, host }: Claim, name: string): boolean {
+  const phase = asObject(host.status)?.phase
+  const own = asName(asObject(virtual.spec)?.volumeName)
+  return (phase === 'Bound' || phase === 'Lost') && (own === undefined || own === name)
 }
 
 function update(view: View, volume: KubeObject, claim: Claim): Decision[] {
