@@ -26,6 +26,7 @@ import type { KubeClient } from '#libs/kube'
 import type { Sources } from '../sources.ts'
 import { TenantState } from '../state/tenant-state.ts'
 import { explain } from '../why/explain.ts'
+import { serviceFacts } from '../why/service-facts.ts'
 import { problemOf } from '../why/live-object.ts'
 import type { VerdictReason } from '../why/verdicts.ts'
 
@@ -66,10 +67,12 @@ export async function compareSides(
   const { context, problems } = readTenantContext(entry)
   if (context === undefined) throw new ConfigError(problems)
   const partition = partitionOf(context.name, sources.partitions)
-  const [state, underWay] = await Promise.all([
+  const [state, underWay, services] = await Promise.all([
     TenantState.read(sources.bus, { tenant: context, partition, vault: sources.vault }),
     lastIntents(sources, context.name, partition),
+    serviceFacts(sources.bus, { partition, replicas: sources.replicas }),
   ])
+  const isWritten = services.some(({ role, owner }) => role === 'writer' && owner !== undefined)
   try {
     const unread = await putLive(sources, { state, context, entry, info: of.info })
     const skipped = new Set(unread.map(({ resource }) => resource))
@@ -78,7 +81,7 @@ export async function compareSides(
     let objects = 0
     for (const { ref } of state.projection.sweep({ tenant: context.name, resources })) {
       objects++
-      const found = differenceOf(state, ref, underWay)
+      const found = differenceOf(state, ref, { underWay, isWritten })
       if (found !== undefined) differences.push(found)
     }
     return {
@@ -174,14 +177,17 @@ async function lastIntents({ bus }: Sources, tenant: string, partition: number):
   return found
 }
 
-function differenceOf(state: TenantState, ref: ObjectRef, underWay: Map<string, string>): SideDifference | undefined {
+/** The last intent for each target, and whether somebody carries them out. */
+type Writing = { underWay: ReadonlyMap<string, string>; isWritten: boolean }
+
+function differenceOf(state: TenantState, ref: ObjectRef, writing: Writing): SideDifference | undefined {
   const view = state.view(ref)
   const virtual = view.virtual.object
   const decisions = decideFor(view)
   const rejected = decisions.find((each) => each.kind === 'reject')
   if (rejected !== undefined) return { ref, reason: rejected.reason, summary: rejected.message }
   const write = decisions.find((each) => each.kind === 'write')
-  if (write !== undefined) return ofWrite(state, { ref, write, underWay })
+  if (write !== undefined) return ofWrite(state, { ref, write, ...writing })
   if (virtual?.metadata.annotations?.[SWITCHES.pause] !== 'true') return undefined
   const { [SWITCHES.pause]: _pause, ...annotations } = virtual.metadata.annotations
   const object = { ...virtual, metadata: { ...virtual.metadata, annotations } }
@@ -191,9 +197,9 @@ function differenceOf(state: TenantState, ref: ObjectRef, underWay: Map<string, 
 
 function ofWrite(
   state: TenantState,
-  of: { ref: ObjectRef; write: Extract<Decision, { kind: 'write' }>; underWay: Map<string, string> },
+  of: Writing & { ref: ObjectRef; write: Extract<Decision, { kind: 'write' }> },
 ): SideDifference {
-  const { ref, write, underWay } = of
+  const { ref, write, underWay, isWritten } = of
   const target: ObjectKey = { tenant: state.tenant.name, ...write.target }
   const outcome = state.outcome(target)
   const last = underWay.get(keyString(target))
@@ -201,8 +207,12 @@ function ofWrite(
     const answer = outcome.message === undefined ? '' : `: ${outcome.message}`
     return { ref, reason: outcome.reason, summary: `${wordsOf(write)} is ${outcome.result}${answer}` }
   }
-  if (last !== undefined && last !== outcome?.intentId)
-    return { ref, reason: 'InFlight', summary: `${wordsOf(write)} is under way` }
+  if (last !== undefined && last !== outcome?.intentId) {
+    const summary = `${wordsOf(write)} is under way`
+    return isWritten
+      ? { ref, reason: 'InFlight', summary }
+      : { ref, reason: 'WriterStopped', summary: `${summary}, and no writer works` }
+  }
   return { ref, reason: 'Drift', summary: wordsOf(write) }
 }
 

@@ -71,20 +71,28 @@ export function copyTakenAt(entries: readonly StoryEntry[]): number | undefined 
   return gone === undefined || isAskedFor(entries, 'host', gone.at) ? undefined : gone.at
 }
 
-/** Who took an object away that neither side has any more. */
+/** Who took an object away that neither side has any more: whoever began. */
 export function endOf(entries: readonly StoryEntry[]): Facts['ended'] | undefined {
   const gone = lastDeletion(entries, 'virtual')
   if (gone === undefined) return undefined
-  const asked = entries.findLast(
-    (entry) => entry.kind === 'intent' && entry.side === 'virtual' && entry.op === 'delete' && entry.at <= gone.at,
+  const made = entries.findLastIndex(
+    (entry) => entry.kind === 'change' && entry.side === 'virtual' && entry.type === 'ADDED' && entry.at < gone.at,
   )
+  const began = entries.slice(made + 1).find(isBeginOfEnd)
   const at = new Date(gone.at).toISOString()
-  if (asked?.kind !== 'intent' || !HOST_RULES.includes(asked.rule)) {
-    return { by: 'tenant', at: gone.at, because: `the tenant deleted it at ${at}` }
-  }
-  const taken = copyTakenAt(entries)
-  const who = taken === undefined ? '' : `; nobody but the host’s own users asked for that`
-  return { by: 'host', at: gone.at, because: `${asked.because}, so the tenant’s was deleted at ${at}${who}` }
+  if (began?.kind !== 'intent')
+    return { by: 'tenant', at: gone.at, because: `the tenant deleted it; it was gone at ${at}` }
+  const who = copyTakenAt(entries) === undefined ? '' : ', which Causeway had not asked for'
+  return { by: 'host', at: gone.at, because: `${began.because}${who}, so the tenant’s was deleted at ${at}` }
+}
+
+/** Whether an object's end begins here: by us, since its copy goes, or by somebody in the tenant. */
+function isBeginOfEnd(entry: StoryEntry): boolean {
+  if (entry.side !== 'virtual') return false
+  if (entry.kind === 'intent') return entry.op === 'delete' && HOST_RULES.includes(entry.rule)
+  if (entry.kind !== 'change') return false
+  const isMarked = entry.differences.some(({ path }) => path === 'metadata.deletionTimestamp')
+  return entry.type === 'DELETED' || (isMarked && entry.writtenBy === undefined)
 }
 
 function lastDeletion(entries: readonly StoryEntry[], side: Side): StoryEntry | undefined {

@@ -3,6 +3,9 @@ import { displayName } from '#libs/kube-model'
 import { align } from '../output/table.ts'
 import { clockTime, milliseconds } from './times.ts'
 
+/** Positions are told now and then: what came before that and is not processed is late. */
+const LATE_MS = 60_000
+
 /** The answer in words. */
 export function whyLines({ verdict, facts, story }: Explanation): string[] {
   const { object } = facts
@@ -63,7 +66,10 @@ function factRows(facts: Facts): string[][] {
       : [['deleted', `the copy was deleted on the host by somebody else at ${clockTime(facts.copyTakenAt)}`]]),
     ...lost.map(({ role }) => ['stopped', `nobody works as ${role} for partition ${facts.tenant.partition}`]),
     ...services
-      .filter(({ behind, role }) => behind > 0 && role !== 'watcher')
+      .filter(
+        ({ behind, owner, since = facts.askedAt }) =>
+          behind > 0 && (owner === undefined || since < facts.askedAt - LATE_MS),
+      )
       .map(({ role, behind, since }) => [
         'behind',
         `${role}: ${behind} messages of partition ${facts.tenant.partition}${since === undefined ? '' : `, the oldest since ${clockTime(since)}`}`,
