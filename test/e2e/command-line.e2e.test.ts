@@ -1,9 +1,10 @@
+import { randomUUID } from 'node:crypto'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { type Bus, connectBus, openKv } from '#libs/bus'
-import { openWaitingReports, waitingKey } from '#libs/runtime'
+import { openTenantRegistry, openWaitingReports, waitingKey } from '#libs/runtime'
 import { type Cluster, openCluster } from '../harness/cluster.ts'
 import { type Installation, causeway, newFolder, startUp } from '../harness/installation.ts'
 import { isRunning, podOf } from '../harness/objects.ts'
@@ -85,6 +86,28 @@ describe.each(MODES)('$mode', ({ separate }) => {
     await run(kubeconfig, 'web')
     const copies = await host.list('pods', 'causeway-passing')
     expect(copies.map(({ metadata }) => metadata.name)).toEqual(['web-x-default-x-passing'])
+  })
+
+  test('a tenant that is registered anew at once, with the same cluster, keeps its copies and is followed whole', async () => {
+    const kubeconfig = up.ready.kubeconfigs['first'] ?? ''
+    const ref = { namespace: 'default', name: 'before' }
+    const copy = { namespace: 'causeway-first', name: 'before-x-default-x-first' }
+    await run(kubeconfig, 'before')
+    const { uid } = (await host.get('pods', copy)).metadata
+    await withBus(up, async (bus) => {
+      const registry = await openTenantRegistry(bus, 1)
+      const entry = await registry.get('first')
+      if (entry === undefined) throw new Error('the tenant is not registered')
+      await registry.remove('first')
+      await registry.put({ ...entry, uid: randomUUID() })
+    })
+    await run(kubeconfig, 'after')
+    expect((await host.get('pods', copy)).metadata.uid).toBe(uid)
+    const first = await openCluster(kubeconfig)
+    await first.delete('pods', ref)
+    await host.untilGone('pods', copy)
+    await first.untilGone('pods', ref)
+    await first.close()
   })
 
   test('status shows processes, partitions and APIs', async () => {
