@@ -13,6 +13,7 @@ import type { WatcherMetrics } from './metrics.ts'
 import { ObjectIntake } from './object-intake.ts'
 import type { WatchPosition } from './position.ts'
 import { PositionKeeper } from './position-keeper.ts'
+import { isStateKept } from './state-kept.ts'
 import type { WatchState } from './status-board.ts'
 import { untilAborted } from './until-aborted.ts'
 import { verifyKind } from './verification.ts'
@@ -88,8 +89,10 @@ export class KindWatch {
   async run(signal: AbortSignal): Promise<void> {
     const { cluster, log, fence } = this.#options
     const resume = await this.#keeper.claim(cluster.identity)
+    const isKept = resume.resourceVersion === undefined || (await this.#isStateKept())
     log.epoch = resume.epoch
-    log.idSuffix = resume.idsRemembered && !resume.isNewOwner ? '' : `/${fence}-${resume.epoch}`
+    const isRepeatable = resume.idsRemembered && !resume.isNewOwner && isKept
+    log.idSuffix = isRepeatable ? '' : `/${fence}-${resume.epoch}`
     this.intake.republish = resume.isNewOwner
     this.#lastVersion = resume.resourceVersion ?? ''
     this.intake.recheck = resume.recheck
@@ -107,7 +110,7 @@ export class KindWatch {
       this.#verifyOften(ended).catch((error: unknown) => {
         if (!ended.aborted) this.#fail(error)
       })
-      await Promise.race([this.#followOn(resume.resourceVersion, ended), this.#failure.promise])
+      await Promise.race([this.#followOn(isKept ? resume.resourceVersion : undefined, ended), this.#failure.promise])
     } catch (error) {
       if (!signal.aborted) throw error
     } finally {
@@ -117,6 +120,15 @@ export class KindWatch {
     if (this.#options.held()) await this.#drain()
   }
 
+  /** Where others surround the lists, they look after the markers as well. */
+  async #isStateKept(): Promise<boolean> {
+    const { bus, scope, hooks, logger, cluster } = this.#options
+    if (hooks !== undefined || (await isStateKept(bus, scope))) return true
+    const fields = { cluster: cluster.name, resource: resourceToken(scope.resource) }
+    logger.error(fields, 'STATE has lost what it knew of a kind; it is listed afresh')
+    return false
+  }
+
   /** Follows the kind; from the beginning where the cluster turns out to be in an earlier state than was seen. */
   async #followOn(checkpoint: string | undefined, signal: AbortSignal): Promise<void> {
     let from = checkpoint
@@ -124,6 +136,8 @@ export class KindWatch {
       this.#putBack = new AbortController()
       await this.#follow(from, AbortSignal.any([signal, this.#putBack.signal]))
       if (!this.#putBack.signal.aborted) return
+      // What is there again was published under the same id before.
+      this.#options.log.idSuffix = `/${this.#options.fence}-${this.#options.log.epoch}-again`
       from = undefined
     }
   }
