@@ -33,7 +33,10 @@ export async function diff(
         for (const { side, resource, message } of unread) {
           terminal.print(`${resource} could not be listed on the ${side === 'host' ? 'host' : 'tenant'}: ${message}`)
         }
-        const what = differences.length === 0 ? 'both sides agree' : `${differences.length} differ`
+        const what =
+          differences.length === 0
+            ? 'both sides agree'
+            : `${differences.length} ${differences.length === 1 ? 'differs' : 'differ'}`
         terminal.print(`${objects} objects of ${resources.length} kinds: ${what}`)
       }
       if (unread.length > 0) return EXIT.cannotTell

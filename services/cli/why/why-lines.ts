@@ -59,7 +59,10 @@ function factRows(facts: Facts): string[][] {
       return [[each === 'virtual' ? 'tenant’s API' : 'host’s API', `${state}${message === '' ? '' : `: ${message}`}`]]
     }),
     ...writes.toReversed().flatMap(writeRows),
-    ...wanted.map(({ op, side: where, because }) => ['wanted', `${op} on the ${sideName(where)}: ${because}`]),
+    ...wanted.map(({ op, side: where, because, body }) => [
+      'wanted',
+      `${op} on the ${sideName(where)}: ${because}${body === undefined ? '' : `: ${shortened(JSON.stringify(body))}`}`,
+    ]),
     ...missing.map(({ resource, name }) => ['missing', `${resource}/${name}, in the tenant`]),
     ...(facts.copyTakenAt === undefined
       ? []
@@ -133,6 +136,10 @@ function writeRows({ side: where, op, rule, at, attempt, outcome, isRetried, nee
         ]
       : []),
   ]
+}
+
+function shortened(text: string): string {
+  return text.length > 160 ? `${text.slice(0, 160)}…` : text
 }
 
 function indent(lines: readonly string[]): string[] {
