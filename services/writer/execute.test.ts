@@ -94,9 +94,9 @@ describe('create', () => {
       expected: { result: 'conflict' },
     },
     {
-      holder: 'the copy of another object',
+      holder: 'an object whose stamps name another, whose copy would have another name',
       object: live(hostCopy({ of: 'other' })),
-      expected: { result: 'parked', reason: 'NameConflict' },
+      expected: { result: 'parked', reason: 'ForeignObject' },
     },
     {
       holder: 'an object that is not ours',

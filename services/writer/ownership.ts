@@ -1,6 +1,6 @@
 import type { LoggedIntent } from '#libs/events'
 import type { KubeObject } from '#libs/kube-model'
-import { ANNOTATIONS, LABELS, OWN_PREFIX } from '#libs/translation'
+import { ANNOTATIONS, LABELS, OWN_PREFIX, virtualRefOf } from '#libs/translation'
 
 /** Whose a live object is, seen from an intent to create one of its name. */
 export type Ownership =
@@ -28,7 +28,8 @@ export function hostOwnership(live: KubeObject, intent: Pick<LoggedIntent, 'targ
     live.metadata.labels?.[LABELS.tenant] === target.tenant &&
     stamps[ANNOTATIONS.name] === wanted[ANNOTATIONS.name] &&
     stamps[ANNOTATIONS.namespace] === wanted[ANNOTATIONS.namespace]
-  if (!isSameTuple) return 'other-tuple'
+  // Stamps that name an object whose copy would have another name have been changed by somebody.
+  if (!isSameTuple) return virtualRefOf(live) === undefined ? 'foreign' : 'other-tuple'
   return stamps[ANNOTATIONS.uid] === wanted[ANNOTATIONS.uid] ? 'same' : 'earlier'
 }
 
