@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Registry } from 'prom-client'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Intent, LoggedOutcome, Outcome } from '#libs/events'
+import type { Intent, Outcome } from '#libs/events'
 import { createManualClock } from '#libs/kube/testing'
 import type { ObjectKey, ObjectRef, Side } from '#libs/kube-model'
 import { type DecisionKey, Projection } from '#libs/projection'
@@ -122,12 +122,9 @@ const proofs = (intents: readonly Intent[]): string[] =>
 function settle(intent: Intent, of: Partial<Outcome> = {}): DecisionKey[] {
   const { target, source, write, causeSeq, fence, attempt } = intent
   const stages = { observedAt: 0, loggedAt: 0, decidedAt: 0, intentAt: 0, startedAt: 0, finishedAt: 0 }
-  const outcome: LoggedOutcome = {
-    ...{ intentId: intent.id, target, source, op: write.op, result: 'done', causeSeq, fence, attempt, stages },
-    ...{ seq: 5, storedAt: 6, partition: 0 },
-    ...of,
-  }
-  return decider.settle(outcome, cause).keys
+  const said = { intentId: intent.id, target, source, op: write.op, causeSeq, fence, attempt, stages }
+  const at = { seq: 5, storedAt: 6, partition: 0 }
+  return decider.settle({ ...said, ...at, result: 'done', ...of }, cause).keys
 }
 
 const waiting = (): number => projection.pending.parkedFor(TENANT.name, 'MassDeletion').length

@@ -115,13 +115,8 @@ class Story {
     const stages = { observedAt: 0, loggedAt: 0, decidedAt: 0, intentAt: 0, startedAt: 0, finishedAt: 0 }
     const { result, reason } = event
     const why = result === 'parked' || result === 'refused' ? { reason, message: 'as the API says' } : {}
-    const { keys } = this.#decider.settle(
-      {
-        ...{ intentId: intent.id, target, source, op: write.op, result, causeSeq, fence, attempt, stages, ...why },
-        ...{ seq: 5, storedAt: 6, partition: 0 },
-      },
-      cause,
-    )
+    const said = { intentId: intent.id, target, source, op: write.op, result, causeSeq, fence, attempt, stages }
+    const { keys } = this.#decider.settle({ ...said, ...why, seq: 5, storedAt: 6, partition: 0 }, cause)
     for (const key of keys) this.#decide(key)
   }
 

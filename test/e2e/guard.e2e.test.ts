@@ -70,7 +70,7 @@ async function holdOf(tenant: string): Promise<Hold | undefined> {
   return tenants.find(({ name }) => name === tenant)?.held
 }
 
-const uidsOf = (objects: KubeObject[]): (string | undefined)[] => objects.map(({ metadata }) => metadata.uid).toSorted()
+const uidsOf = (objects: KubeObject[]): Set<string | undefined> => new Set(objects.map(({ metadata }) => metadata.uid))
 
 test('what the tenant itself deletes in great number goes at once', async () => {
   const [tenant] = sides.tenants
@@ -106,7 +106,7 @@ test('a tenant’s cluster that is put back to an earlier state takes nothing fr
   const late = await sides.tenants[0].cluster.create(serviceOf(namespace, 'made-meanwhile'))
   const { name = '' } = late.metadata
   await sides.host.until('services', sides.tenants[0].copyOf({ namespace, name }), () => true, WAIT)
-  expect(uidsOf(await kept())).toEqual(expect.arrayContaining(before))
+  expect(uidsOf(await kept()).isSupersetOf(before)).toBe(true)
   expect(await up.command('status')).toMatchObject({ code: 1, stdout: expect.stringContaining('tenant confirm a') })
   expect(await holdOf('b')).toBeUndefined()
 
@@ -119,7 +119,7 @@ test('a tenant’s cluster that is put back to an earlier state takes nothing fr
 test('a host that is put back to an earlier state takes no pod from its tenants until an operator confirms', async () => {
   const namespace = 'late'
   const before = uidsOf(await sides.tenants[1].cluster.list('pods', namespace))
-  expect(before).toHaveLength(3)
+  expect(before.size).toBe(3)
   await whileStopped(() => putBack('host'))
   const [, tenant] = sides.tenants
   await expect.poll(() => holdOf('b'), POLL).toMatchObject({ side: 'host', needsOperator: true })
