@@ -45,7 +45,8 @@ export function definitionOf(resource: ResourceInfo, options: { hasStatus?: bool
 export async function removeTestDefinitions(cluster: Cluster): Promise<void> {
   const left = (await cluster.list(DEFINITIONS)).filter(({ spec }) => (spec as { group: string }).group === TEST_GROUP)
   for (const { metadata } of left) await cluster.delete(DEFINITIONS, { name: metadata.name ?? '' })
-  for (const { metadata } of left) await cluster.untilGone(DEFINITIONS, { name: metadata.name ?? '' })
+  const patience = { timeoutMs: 90_000 }
+  for (const { metadata } of left) await cluster.untilGone(DEFINITIONS, { name: metadata.name ?? '' }, patience)
 }
 
 async function untilServed({ client }: Cluster, resource: ResourceInfo): Promise<void> {
