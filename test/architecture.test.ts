@@ -58,6 +58,8 @@ const LAYERS: Record<string, readonly string[]>[] = [
       'runtime',
     ],
   },
+  // The log as a file, for SQL.
+  { replay: ['kernel', 'kube-model', 'events', 'translation', 'vault', 'bus', 'projection', 'explain'] },
 ]
 
 /** Packages that one place alone may use, so that they can be exchanged there. Types may be used anywhere. */
@@ -65,7 +67,7 @@ const PACKAGES: Record<string, readonly string[]> = {
   '@kubernetes/client-node': ['libs/kube/auth/'],
   '@marcbachmann/cel-js': ['libs/expressions/'],
   '@nats-io/': ['libs/bus/'],
-  'better-sqlite3': ['libs/projection/', 'services/apiserver/'],
+  'better-sqlite3': ['libs/projection/', 'libs/replay/', 'services/apiserver/'],
   commander: ['services/cli/'],
   pino: ['libs/telemetry/'],
   'prom-client': ['libs/telemetry/'],

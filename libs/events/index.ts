@@ -24,6 +24,7 @@ export {
   parseSubject,
   partitionFilter,
   partitionFilters,
+  recordFilter,
   resourceFilter,
   subjectFor,
   tenantFilter,

@@ -65,6 +65,18 @@ export function tenantFilter(type: RecordType, partition: number, tenant: string
   return `${type}.${partition}.${encodeToken(tenant)}.>`
 }
 
+/**
+ * A filter that matches all records of a type, whatever their partition and side: those of a tenant (`''`: what concerns
+ * all of them), of a resource, or both.
+ */
+export function recordFilter(
+  type: RecordType,
+  of: { tenant?: string | undefined; resource?: string | undefined },
+): string {
+  const tenant = of.tenant === undefined ? '*' : of.tenant === '' ? NO_TENANT : encodeToken(of.tenant)
+  return `${type}.*.${tenant}.*.${of.resource === undefined ? '' : `${encodeToken(of.resource)}.`}>`
+}
+
 /** A filter that matches all changes of one resource on one side of a tenant, or those of one namespace. */
 export function resourceFilter(
   partition: Partition,

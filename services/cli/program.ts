@@ -6,6 +6,7 @@ import { checkConfigFile } from './config/check-command.ts'
 import { readYaml } from './config/read-config.ts'
 import { createTerminal } from './output/terminal.ts'
 import { register } from './register.ts'
+import { type ReplayFlags, replay } from './replay/replay-command.ts'
 import { status } from './status.ts'
 import { confirmDeletions } from './tenant/confirm.ts'
 import { configureTenant } from './tenant/configure.ts'
@@ -146,6 +147,23 @@ export function createProgram(signal: AbortSignal): { run(argv: readonly string[
     .option('-t, --tenant <name>', 'show the objects of this tenant that wait, and what for')
     .action(async (options: TenantFlags & { tenant?: string }) => {
       exitStatus = await status({ ...options, folder: new DataFolder(options.data), terminal, signal })
+    })
+
+  shared(program.command('replay'))
+    .description('Write the log into a SQLite file with a row for each message and views for common questions')
+    .requiredOption('-o, --out <file>', 'file to make')
+    .option('--as-of <time>', 'leave out what came later: 30s, 10m, 2h, 1d ago, or a time')
+    .option('-t, --tenant <name>', 'one tenant alone')
+    .option('--kind <kind>', 'one kind alone')
+    .option(
+      '--translate',
+      'run today’s translator over the recorded changes, and show what it would decide otherwise',
+      false,
+    )
+    .option('--reemit', 'send again what nothing came of, after a confirmation', false)
+    .option('--yes', 'do not ask', false)
+    .action(async (options: TenantFlags & ReplayFlags) => {
+      exitStatus = await replay({ ...options, folder: new DataFolder(options.data), terminal, signal })
     })
 
   const done = (status: number): void => {

@@ -1,0 +1,5 @@
+export { recordFilters, recordLog } from './record-log.ts'
+export type { RecordOptions, Recorded } from './record-log.ts'
+export { reemit, unsettledIntents } from './reemit.ts'
+export type { Unsettled } from './reemit.ts'
+export { VIEWS } from './schema.ts'
