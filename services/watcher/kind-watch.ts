@@ -50,6 +50,8 @@ const DRAIN_MS = 5_000
 /** After an interruption, all kinds look within this time whether the cluster is in a later state than before. */
 const GLANCE_MS = 2_000
 const RETRY = { baseMs: 500, capMs: 15_000 }
+/** Lists in a row. */
+const MAX_DISTRUSTED = 8
 
 /**
  * One watch, from the API to the log: publishes what the reflector brings, confirms by name what it misses, closes lists
@@ -65,8 +67,10 @@ export class KindWatch {
   #synced = false
   /** Whether the next watch goes on from a version of before an interruption. */
   #isResumed = true
-  /** Ends a watch of a history that is no more. */
-  #putBack = new AbortController()
+  /** Ends a watch that misses something: all begins anew with a list. */
+  #anew = new AbortController()
+  /** How many lists in a row have left out what is there. */
+  #distrusted = 0
   /** How often in a row the cluster said that it does not serve the kind. */
   #absences = 0
 
@@ -129,13 +133,13 @@ export class KindWatch {
     return false
   }
 
-  /** Follows the kind; from the beginning where the cluster turns out to be in an earlier state than was seen. */
+  /** Follows the kind; from the beginning where the cluster turns out to be in an earlier state, or not to list all. */
   async #followOn(checkpoint: string | undefined, signal: AbortSignal): Promise<void> {
     let from = checkpoint
     while (!signal.aborted) {
-      this.#putBack = new AbortController()
-      await this.#follow(from, AbortSignal.any([signal, this.#putBack.signal]))
-      if (!this.#putBack.signal.aborted) return
+      this.#anew = new AbortController()
+      await this.#follow(from, AbortSignal.any([signal, this.#anew.signal]))
+      if (!this.#anew.signal.aborted) return
       // What is there again was published under the same id before.
       this.#options.log.idSuffix = `/${this.#options.fence}-${this.#options.log.epoch}-again`
       from = undefined
@@ -155,7 +159,7 @@ export class KindWatch {
     if (isAtLeast(page.resourceVersion, seen)) return
     const fields = { cluster: cluster.name, resource: resourceToken(scope.resource), seen, found: page.resourceVersion }
     logger.error(fields, 'a cluster is in an earlier state than before; it is listed afresh')
-    this.#putBack.abort(new Error('the cluster is in an earlier state'))
+    this.#anew.abort(new Error('the cluster is in an earlier state'))
   }
 
   /** Looks now and then for what the watch has lost, each kind at a time of its own. */
@@ -305,6 +309,7 @@ export class KindWatch {
       const known = log.known?.get(object)
       return known?.uid === object.uid ? [known] : []
     })
+    let isComplete = true
     if (scope.trustsLists === true) {
       for (const known of missing) log.publishGone(known, listed.resourceVersion)
     } else if (missing.length > 0) {
@@ -315,7 +320,10 @@ export class KindWatch {
       const found = await this.intake.confirm(missing, listed.resourceVersion, signal)
       if (found.present > 0 || found.unclear > 0)
         logger.warn({ ...fields, ...found }, 'a list left out objects that are there')
+      isComplete = found.selected + found.unclear === 0
     }
+    if (isComplete) this.#distrusted = 0
+    else this.#distrust(signal)
     await this.settled(signal)
     if (hooks !== undefined) hooks.closed(listed)
     else {
@@ -327,6 +335,18 @@ export class KindWatch {
     this.intake.republish = false
     log.tracker.begin(listed.resourceVersion).settle()
     await this.settled(signal)
+  }
+
+  /**
+   * A list that left out what is there may have left out as well what nobody knows of yet, and the watch from its version
+   * never tells: another list has to follow. Where lists go on like that, the rest is left to the verification.
+   */
+  #distrust(signal: AbortSignal): void {
+    const { clock, random } = this.#options
+    if (this.#distrusted++ >= MAX_DISTRUSTED) return
+    const begin = (): void => this.#anew.abort(new Error('a list was not complete'))
+    // Rejects only when the watch has ended.
+    clock.sleep(backoffDelay(RETRY, this.#distrusted, random), signal).then(begin, () => undefined)
   }
 
   /** Waits until the cluster has said who it is. */

@@ -87,19 +87,23 @@ export class ObjectIntake {
 
   /**
    * Reads objects by name and publishes what follows; those without a clear answer are kept in `recheck`.
+   * @returns how many were found how; `selected` are those of the present ones that a list has to have
    * @throws ClusterChangedError, or the signal's reason
    */
   async confirm(
     missing: readonly Known[],
     resourceVersion: string,
     signal: AbortSignal,
-  ): Promise<Record<Verdict['found'], number>> {
+  ): Promise<Record<Verdict['found'] | 'selected', number>> {
     const { cluster, scope, log, lanes } = this.#options
-    const found = { gone: 0, replaced: 0, present: 0, unclear: 0 }
+    const found = { gone: 0, replaced: 0, present: 0, unclear: 0, selected: 0 }
     for await (const verdicts of confirmMissing({ cluster, resource: scope.resource, missing, signal })) {
       signal.throwIfAborted()
       for (const known of log.settleVerdicts(verdicts, resourceVersion)) this.#recheck.set(nameOf(known), known)
-      for (const verdict of verdicts) found[verdict.found]++
+      for (const verdict of verdicts) {
+        found[verdict.found]++
+        if (verdict.found === 'present' && scope.attribute(verdict.object) !== undefined) found.selected++
+      }
       await lanes.room(signal)
     }
     return found

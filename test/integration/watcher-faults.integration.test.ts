@@ -120,6 +120,19 @@ test('an empty list deletes nothing that a live read finds', async () => {
   expect(await count('DELETED')).toBe(0)
 })
 
+test('what an empty list left out beside what is known is found by the list that follows it', async () => {
+  await listOnce('w1')
+  const { listed } = cluster
+  for (const object of listed) cluster.readable.set(object.metadata.name ?? '', object)
+  const lists = [[]]
+  Object.defineProperty(cluster, 'listed', { get: () => lists.shift() ?? [...listed, configmap('made-meanwhile')] })
+  expireOnce()
+  const watcher = await fixture.watcher('w2')
+  await expect.poll(() => count('ADDED'), { timeout: 15_000 }).toBe(13)
+  await watcher.close()
+  expect(await count('DELETED')).toBe(0)
+})
+
 test('an empty list deletes nothing while reads fail, or while another cluster answers', async () => {
   await listOnce('w1')
   cluster.listed = []
