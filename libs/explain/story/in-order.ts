@@ -22,7 +22,7 @@ export function inOrder(entries: readonly StoryEntry[]): StoryEntry[] {
 }
 
 /** Names the intent behind each change whose version is one that a write of ours resulted in. */
-export function markEchoes(entries: readonly StoryEntry[]): StoryEntry[] {
+function markEchoes(entries: readonly StoryEntry[]): StoryEntry[] {
   const written = new Map<string, string>()
   for (const entry of entries) {
     if (entry.kind !== 'outcome' || entry.result !== 'done' || entry.resourceVersion === undefined) continue

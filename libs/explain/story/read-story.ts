@@ -1,8 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Bus, readOrdered } from '#libs/bus'
 import { STREAMS, type StreamName } from '#libs/events'
 import { errorMessage } from '#libs/kernel'
 import type { Vault } from '#libs/vault'
-import { inOrder, markEchoes } from './in-order.ts'
+import { inOrder } from './in-order.ts'
 import type { Story, StoryEntry } from './story-entry.ts'
 import { type StorySubject, storyFilters } from './story-subject.ts'
 import { EntryReader } from './to-entry.ts'
@@ -22,6 +23,9 @@ const STORY_STREAMS = [STREAMS.changes, STREAMS.intents, STREAMS.outcomes] as co
 
 /** How many entries are awaited at most by one who reads slowly. */
 const ENTRY_LIMIT = 10_000
+/** How long entries are gathered before they are shown in order. */
+const GATHER_MS = 100
+const OUTCOMES_KEPT = 20
 
 /**
  * Reads all that the log holds about one object, both sides. Reads by subject: the cost follows the object's own
@@ -42,8 +46,8 @@ export async function readStory(log: StoryLog, about: StorySubject, options: Sto
 }
 
 /**
- * The same, and then each entry as it comes, until the signal. What comes at the same moment from several streams is in
- * the order in which it was received.
+ * The same, and then what comes, until the signal. Entries are held for a moment, so that those of several streams are in
+ * causal order as well and echoes are known for ours.
  * @throws BusError
  */
 export async function* followStory(
@@ -85,11 +89,16 @@ export async function* followStory(
   signal.addEventListener('abort', stop)
   try {
     await Promise.race([Promise.all(readers.map(({ caughtUp }) => caughtUp)), failed])
-    yield* inOrder(waiting.splice(0)).filter(({ at }) => at >= since)
+    const history = inOrder(waiting.splice(0))
+    let outcomes = outcomesOf(history)
+    yield* history.filter(({ at }) => at >= since)
     while (!signal.aborted && failure === undefined) {
       await wake.promise
+      await sleep(GATHER_MS, undefined, { signal }).catch(() => undefined)
       wake = Promise.withResolvers<void>()
-      yield* markEchoes(waiting.splice(0))
+      const news = inOrder([...outcomes, ...waiting.splice(0)]).filter((entry) => !outcomes.includes(entry))
+      outcomes = outcomesOf([...outcomes, ...news])
+      yield* news
     }
     if (failure !== undefined && !signal.aborted) throw failure
   } finally {
@@ -97,6 +106,11 @@ export async function* followStory(
     ended.abort()
     await failed
   }
+}
+
+/** The last outcomes: what comes may be the echo of one of them. */
+function outcomesOf(entries: readonly StoryEntry[]): StoryEntry[] {
+  return entries.filter(({ kind }) => kind === 'outcome').slice(-OUTCOMES_KEPT)
 }
 
 /** What matches in a stream at this moment. */

@@ -147,7 +147,7 @@ export class EntryReader {
 }
 
 /** How long each stage of a write took, in milliseconds. */
-export function stageTimes(stages: LoggedOutcome['stages']): StageTimes {
+function stageTimes(stages: LoggedOutcome['stages']): StageTimes {
   const { observedAt, loggedAt, decidedAt, intentAt, startedAt, finishedAt } = stages
   return {
     watch: loggedAt - observedAt,

@@ -36,7 +36,7 @@ export async function serviceFacts(bus: Bus, of: { partition: number; replicas: 
 }
 
 /** Who holds what at this moment, by the key of the lease. @throws BusError */
-export async function holdersOf(bus: Bus, replicas: number): Promise<ReadonlyMap<string, string>> {
+async function holdersOf(bus: Bus, replicas: number): Promise<ReadonlyMap<string, string>> {
   const leases = await openLeases(bus, { owner: 'reader', replicas })
   for await (const holders of leases.watchHolders()) {
     return new Map([...holders].map(([key, { owner }]) => [key, owner]))

@@ -9,8 +9,7 @@ import { withSources } from '../why/open-sources.ts'
 import { parseSince } from './parse-since.ts'
 import { entryLines } from './entry-lines.ts'
 
-export const OUTPUTS = ['text', 'json', 'otlp'] as const
-export type Output = (typeof OUTPUTS)[number]
+const OUTPUTS = ['text', 'json', 'otlp'] as const
 
 /**
  * Shows an object's story: as lines, as one JSON object per entry, or as spans. Exit status 1 when the log holds none.
