@@ -1,4 +1,4 @@
-import type { Bus, Publisher } from '#libs/bus'
+import { type Bus, type Publisher, lastSequence } from '#libs/bus'
 import { DEFAULT_DELETION_LIMITS, type DeletionLimits } from '#libs/config'
 import {
   type Intent,
@@ -27,6 +27,7 @@ import type { Cause } from './plan.ts'
 import { PositionReport } from './position-report.ts'
 import { Reports } from './reports.ts'
 import { Sweeps } from './sweeps.ts'
+import { Takeover } from './takeover.ts'
 import { Turns } from './turns.ts'
 import { unlessAborted } from './unless-aborted.ts'
 
@@ -94,6 +95,7 @@ export class PartitionWorker {
   readonly #sweeps: Sweeps
   readonly #reports: Reports
   readonly #patrol: Sweeps
+  readonly #takeover = new Takeover([STREAMS.changes, STREAMS.outcomes])
   readonly #failure = Promise.withResolvers<never>()
   /** Steps that fold, decide and commit, of both streams and of the alarm. */
   readonly #turns = new Turns((error) => this.#failure.reject(error))
@@ -213,7 +215,13 @@ export class PartitionWorker {
     if (isFresh) await this.#fill()
     projection.retainTenants(new Set(tenants().map(({ name }) => name)))
     for (const tenant of tenants()) this.#bind(tenant)
+    for (const stream of [STREAMS.changes, STREAMS.outcomes]) {
+      this.#takeover.endsAt(stream, await lastSequence(this.#options.bus, stream))
+    }
     this.#streams = [STREAMS.changes, STREAMS.outcomes].map((stream) => this.#follow(stream, isFresh))
+    for (const { stream, caughtUp } of this.#streams) {
+      void caughtUp.then(() => this.#turns.take(() => this.#reached(stream, Number.POSITIVE_INFINITY)))
+    }
     void this.#streams[0]?.caughtUp.then(() => {
       this.#caughtUp = true
     })
@@ -259,9 +267,20 @@ export class PartitionWorker {
     const batch = new Batch()
     for (const message of messages) this.#fold(stream, message, batch)
     const last = messages.at(-1)
-    await this.#decide(batch)
-    if (last !== undefined) this.#options.projection.setPosition(stream, last.seq)
+    if (this.#takeover.isOver) await this.#decide(batch)
+    else {
+      await this.#announce(batch)
+      this.#takeover.keep(batch)
+    }
+    if (last !== undefined) {
+      this.#options.projection.setPosition(stream, last.seq)
+      this.#reached(stream, last.seq)
+    }
     this.#commits.soon()
+  }
+
+  #reached(stream: StreamName, seq: number): void {
+    if (this.#takeover.reached(stream, seq)) this.#alarm.set(this.#options.clock.now())
   }
 
   #fold(stream: StreamName, message: LogMessage, batch: Batch): void {
@@ -293,11 +312,15 @@ export class PartitionWorker {
     }
   }
 
+  async #announce({ announcements }: Batch): Promise<void> {
+    for (const intent of announcements) await this.#intents.publish(intent, this.#interrupted.signal)
+  }
+
   /** @returns the intents that followed */
   async #decide(batch: Batch): Promise<Intent[]> {
     const { signal } = this.#interrupted
     const intents: Intent[] = []
-    for (const intent of batch.announcements) await this.#intents.publish(intent, signal)
+    await this.#announce(batch)
     for (const { key, cause } of batch.inOrder()) {
       for (const intent of this.#decider.decide(key, cause)) {
         await this.#intents.publish(intent, signal)
@@ -313,9 +336,12 @@ export class PartitionWorker {
   async #wake(): Promise<void> {
     const { clock, projection, metrics } = this.#options
     const now = clock.now()
+    if (!this.#takeover.isOver) return this.#commits.ifDue()
     const batch = new Batch()
     if (now >= (this.#dueAt ?? now)) batch.add(projection.pending.due(now, DUE_LIMIT), this.#ownCause())
-    this.#addSlice(batch, this.#sweeps)
+    // After the others: what a change has touched is decided about with that change for a cause, as it was before.
+    if (this.#takeover.isEmpty) this.#addSlice(batch, this.#sweeps)
+    else for (const { key, cause } of this.#takeover.take(TAKEOVER_SLICE)) batch.add([key], cause)
     await this.#decide(batch)
     if (!batch.isEmpty) this.#commits.soon()
     if (now >= this.#patrolAt) this.#startPatrol(now)
@@ -327,7 +353,7 @@ export class PartitionWorker {
       if (!slice.isEmpty) this.#commits.soon()
       if (this.#patrol.isEmpty) metrics.patrolled()
     }
-    if (!this.#sweeps.isEmpty || !this.#patrol.isEmpty) this.#alarm.set(now)
+    if (!this.#takeover.isEmpty || !this.#sweeps.isEmpty || !this.#patrol.isEmpty) this.#alarm.set(now)
     if (now >= this.#tidyAt) await this.#tidy(now)
     this.#alarm.set(Math.min(this.#tidyAt, this.#patrolAt))
     await this.#commits.ifDue()

@@ -12,6 +12,10 @@ export class Capacity {
     return this.#used
   }
 
+  get isUsedUp(): boolean {
+    return this.#used >= this.#max
+  }
+
   take(): void {
     this.#used += 1
   }
@@ -23,7 +27,7 @@ export class Capacity {
 
   /** Resolves when there is room, or the signal aborts. */
   async room(signal: AbortSignal): Promise<void> {
-    while (this.#used >= this.#max && !signal.aborted) {
+    while (this.isUsedUp && !signal.aborted) {
       const { promise, resolve } = Promise.withResolvers<void>()
       const onAbort = (): void => resolve()
       this.#waiters.push(resolve)

@@ -1,4 +1,12 @@
-import { type Bus, type Lease, type OrderedReader, type Positions, type Publisher, readOrdered } from '#libs/bus'
+import {
+  type Bus,
+  type Lease,
+  type OrderedReader,
+  type Positions,
+  type Publisher,
+  lastSequence,
+  readOrdered,
+} from '#libs/bus'
 import { type LogMessage, type LoggedIntent, STREAMS, decodeIntent, partitionFilters } from '#libs/events'
 import { type Clock, errorMessage } from '#libs/kernel'
 import { keyString } from '#libs/kube-model'
@@ -69,6 +77,12 @@ export class PartitionWorker {
   readonly #hardStop = new AbortController()
   readonly #heartbeats: NodeHeartbeats
   readonly #tokens: TokenKeeper
+  /**
+   * What could be carried out but for what may follow it in the log; undefined once all is taken in that was there when
+   * the partition was taken. The owner before may have carried out all of that: were it carried out from the beginning,
+   * what the last of it made would be taken back for a while.
+   */
+  #early: Set<Item> | undefined = new Set()
   #reader: OrderedReader | undefined
   #caughtUp = false
 
@@ -166,15 +180,19 @@ export class PartitionWorker {
       onInterruption: (reason) => logger.warn({ partition, reason }, 'reading interrupted'),
     })
     this.#reader = reader
+    const end = await lastSequence(bus, STREAMS.intents)
     void reader.caughtUp.then(() => {
       this.#caughtUp = true
       deps.earlier.clear()
+      this.#submitEarly(deps.outcomes)
     })
     for await (const batch of reader) {
       for (const message of batch) {
+        if (capacity.isUsedUp) this.#submitEarly(deps.outcomes)
         await capacity.room(deps.signal)
         if (deps.signal.aborted) return
         this.#take(message, deps)
+        if (message.seq >= end) this.#submitEarly(deps.outcomes)
       }
     }
   }
@@ -237,9 +255,19 @@ export class PartitionWorker {
     for (const next of ready) this.#submit(next, outcomes)
   }
 
+  #submitEarly(outcomes: OutcomeLog): void {
+    const early = this.#early ?? []
+    this.#early = undefined
+    for (const item of early) if (this.#queue.has(item)) this.#submit(item, outcomes)
+  }
+
   #submit(item: Item, outcomes: OutcomeLog): void {
     const { gates, signal } = this.#options
     if (signal.aborted) return
+    if (this.#early !== undefined) {
+      this.#early.add(item)
+      return
+    }
     const { target, write } = item.intent
     const gate = target.side === 'host' ? gates.host : gates.tenant(target.tenant)
     const run = (): Promise<CallSample | undefined> => {

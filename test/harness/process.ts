@@ -15,6 +15,8 @@ export type Spawned = {
   /** All it has printed so far. */
   stdout(): string
   stderr(): string
+  /** Sends a signal, such as one that makes it stand still. */
+  signal(signal: NodeJS.Signals): void
   /** Sends a signal and waits for its end. */
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<Exit>
 }
@@ -75,6 +77,7 @@ export function startProgram(
     exited,
     stdout: () => output.stdout,
     stderr: () => output.stderr,
+    signal: (signal) => void child.kill(signal),
     end: async (signal) => {
       child.kill(signal)
       const force = setTimeout(() => child.kill('SIGKILL'), 30_000)
