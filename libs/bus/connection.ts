@@ -110,6 +110,8 @@ function inboxPrefixOf(options: BusOptions): string {
   return options.inboxPrefix ?? `_INBOX_${options.name.replaceAll(/[^\w-]/g, '_')}`
 }
 
+const DRAIN_MS = 5_000
+
 const defaultServer = 'nats://127.0.0.1:4222'
 
 function isRefusal(error: unknown): boolean {
@@ -151,9 +153,14 @@ function watchConnection(parts: Pick<Bus, 'nats' | 'manager' | 'serverVersion' |
       return () => listeners.delete(listener)
     },
     close: async () => {
-      // Draining waits for the server; with none there it would wait for ever.
-      if (connected && !nats.isClosed()) await nats.drain().catch(() => nats.close())
-      else await nats.close()
+      // Draining waits for the server; with none there, or one in trouble, it would wait for ever.
+      if (connected && !nats.isClosed()) {
+        const late = new AbortController()
+        const drained = nats.drain().catch(() => undefined)
+        await Promise.race([drained, systemClock.sleep(DRAIN_MS, late.signal).catch(() => undefined)])
+        late.abort()
+      }
+      if (!nats.isClosed()) await nats.close()
     },
   }
 }

@@ -29,3 +29,5 @@ try {
   process.stderr.write(`causeway: ${errorMessage(error)}\n`)
   process.exitCode = 1
 }
+// What could not be ended in order has connections open, which must not keep the process.
+setTimeout(() => process.exit(), 3_000).unref()

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Installation } from '../harness/installation.ts'
 import { type Bed, setClock } from './bed.ts'
 import { emptyFolder } from './full-disk.ts'
 import type { ApiName, Fault, PlannedFault, RoleName } from './plan.ts'
@@ -84,7 +85,14 @@ async function beginStoreLost(bed: Bed): Promise<(() => unknown) | undefined> {
   send(nats, 'SIGKILL')
   emptyFolder(bed.storeFolder)
   send(supervisor, 'SIGCONT')
-  return () => keeper.replace((up) => up.stop())
+  return () => keeper.replace(stopInOrder)
+}
+
+/** @throws Error when it had to be killed */
+async function stopInOrder(up: Installation): Promise<void> {
+  const { signal } = await up.stop()
+  await up.kill()
+  if (signal !== null) throw new Error(`up did not end when it was asked to (${signal})`)
 }
 
 function isApi(process: string): process is ApiName {

@@ -7,8 +7,8 @@ import { ROLES, type RoleName } from './plan.ts'
 export type Keeper = {
   /** The pid of what a role runs in; `undefined` while it does not run. */
   pidOf(process: RoleName | 'nats' | 'up', options?: { rival?: boolean }): number | undefined
-  /** Ends all of it at once, does what is to be done while nothing runs, and starts it again. */
-  replace(end: (up: Installation) => Promise<unknown>, meanwhile?: () => void): Promise<void>
+  /** Ends all of it, and starts it again. @throws what `end` throws, once it runs again */
+  replace(end: (up: Installation) => Promise<unknown>): Promise<void>
   /** Resolves when it runs. */
   running(): Promise<void>
   close(): Promise<void>
@@ -94,11 +94,13 @@ export async function startKeeper(options: KeeperOptions): Promise<Keeper> {
   }
   return {
     pidOf,
-    replace: (end, meanwhile) =>
+    replace: (end) =>
       begin(async () => {
-        await end(up)
-        meanwhile?.()
-        await start()
+        try {
+          await end(up)
+        } finally {
+          await start()
+        }
       }),
     running: () => starting ?? Promise.resolve(),
     close: async () => {

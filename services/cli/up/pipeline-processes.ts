@@ -31,6 +31,9 @@ export type PipelineProcesses = {
   close(): Promise<void>
 }
 
+/** How long roles in this process may take to end in order, as long as those in processes of their own. */
+const STOP_MS = 15_000
+
 /** Runs all roles in this process, on one connection to the log. */
 export async function startInProcess(options: PipelineOptions): Promise<PipelineProcesses> {
   const { config, simulated, signal } = options
@@ -45,7 +48,7 @@ export async function startInProcess(options: PipelineOptions): Promise<Pipeline
       const component = logger.child({ component: 'simulated-nodes' })
       roles.push(startSimulatedNodes({ kubeconfigPath: kubeconfig, nodes, logger: component }))
     }
-    for (const role of roles) stack.push(() => role.close())
+    stack.push(() => closeRoles(roles))
     const health = await serveHealth({ ...config.http, roles: () => roles, metrics: () => context.metrics.metrics() })
     stack.push(() => health.close())
     const failure = Promise.withResolvers<never>()
@@ -69,11 +72,26 @@ export async function startInProcess(options: PipelineOptions): Promise<Pipeline
   }
 }
 
+/** Ends roles; what they wait for may never come, as where the log is gone, and nothing is lost by leaving them. */
+async function closeRoles(roles: readonly Role[]): Promise<void> {
+  const closing = Promise.all(roles.map((role) => role.close()))
+  const late = new AbortController()
+  try {
+    await Promise.race([closing, systemClock.sleep(STOP_MS, late.signal)])
+  } finally {
+    late.abort()
+    closing.catch(() => undefined)
+  }
+}
+
 /** Runs each role in a process of its own, started again when it dies. */
 export async function startSeparately(options: PipelineOptions): Promise<PipelineProcesses> {
   const { config, folder, simulated, onRestart } = options
-  const stack = new CloseStack()
   const children = new Map<string, ChildService>()
+  // At once: one that cannot end in order, as with a log that is gone, takes its time beside the others'.
+  const close = async (): Promise<void> => {
+    await Promise.all([...children.values()].map((child) => child.stop()))
+  }
   const modules: [name: string, args: string[]][] = Object.keys(PIPELINE_ROLES).map((name) => [name, []])
   if (simulated !== undefined) {
     modules.push(['simulated-nodes', ['--kubeconfig', simulated.kubeconfig, '--nodes', String(simulated.nodes)]])
@@ -91,10 +109,9 @@ export async function startSeparately(options: PipelineOptions): Promise<Pipelin
         onRestart,
       })
       children.set(name, child)
-      stack.push(() => child.stop())
     }
   } catch (error) {
-    await stack.close()
+    await close()
     throw error
   }
   return {
@@ -105,7 +122,7 @@ export async function startSeparately(options: PipelineOptions): Promise<Pipelin
       ),
     notReady: async () => (await Promise.all([...children].map(([name, child]) => notReadyOf(name, child)))).flat(),
     failed: Promise.withResolvers<never>().promise,
-    close: () => stack.close(),
+    close,
   }
 }
 
