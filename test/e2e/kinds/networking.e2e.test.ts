@@ -270,9 +270,9 @@ describe('Endpoints', () => {
     )
     // What the host's controller makes of the selector goes with it again.
     const madeThere = (all: KubeObject[]): KubeObject[] =>
-      all.filter(({ metadata: { labels = {} } }) => {
-        const manager = labels['endpointslice.kubernetes.io/managed-by']
-        return labels['kubernetes.io/service-name'] === copyNamed(namespace, 'database') && manager !== undefined
+      all.filter(({ metadata: { labels = {}, annotations = {} } }) => {
+        const isOfService = labels['kubernetes.io/service-name'] === copyNamed(namespace, 'database')
+        return isOfService && annotations['causeway.dev/resource'] === undefined
       })
     await host.untilAll(slices, tenant().hostNamespace, (all) => madeThere(all).length > 0)
     await cluster.patch('services', ref, { spec: { selector: null } })
