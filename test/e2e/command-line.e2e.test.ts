@@ -90,9 +90,9 @@ describe.each(MODES)('$mode', ({ separate }) => {
 
   test('a tenant that is registered anew at once, with the same cluster, keeps its copies and is followed whole', async () => {
     const kubeconfig = up.ready.kubeconfigs['first'] ?? ''
-    const ref = { namespace: 'default', name: 'before' }
-    const copy = { namespace: 'causeway-first', name: 'before-x-default-x-first' }
-    await run(kubeconfig, 'before')
+    const ref = { namespace: 'default', name: 'kept' }
+    const copy = { namespace: 'causeway-first', name: 'kept-x-default-x-first' }
+    await run(kubeconfig, 'kept')
     const { uid } = (await host.get('pods', copy)).metadata
     await withBus(up, async (bus) => {
       const registry = await openTenantRegistry(bus, 1)
@@ -101,7 +101,7 @@ describe.each(MODES)('$mode', ({ separate }) => {
       await registry.remove('first')
       await registry.put({ ...entry, uid: randomUUID() })
     })
-    await run(kubeconfig, 'after')
+    await run(kubeconfig, 'of-the-second')
     expect((await host.get('pods', copy)).metadata.uid).toBe(uid)
     const first = await openCluster(kubeconfig)
     await first.delete('pods', ref)
