@@ -102,13 +102,15 @@ export class DeletionGuard {
       sample.confirmed = true
       return this.#isConfirmed(tenant, hold) ? this.#release(tenant, 'live reads say that they are gone') : []
     }
-    if (outcome.reason !== 'StillPresent' && outcome.reason !== REASON) return []
-    if (hold.contradiction === undefined) {
+    if (outcome.result !== 'parked') return []
+    const isContradicted = outcome.reason === 'StillPresent' || outcome.reason === REASON
+    if (isContradicted && hold.contradiction !== outcome.message) {
       const { logger } = this.#options
       const { message } = outcome
       logger.error({ tenant, ref: outcome.source, message }, 'deletions stay stopped: a live read contradicts them')
     }
     if (outcome.reason === REASON) hold.needsOperator = true
+    // That there was no answer says nothing against it, and is what it waits for.
     hold.contradiction = outcome.message ?? 'a live read found one of them'
     this.#publish(tenant)
     return []
