@@ -267,3 +267,25 @@ test('what both sides agreed on outlasts the outcome that said so, where only th
   decider.settle({ ...parked, agreed: { base: { labels: { old: '=1' } }, seq: 30 } }, cause)
   expect(projection.agreement(keyOf(web))).toEqual({ base: { labels: {} }, seq: 40 })
 })
+
+test('a write that somebody undoes again and again is made ever more slowly', () => {
+  const service: ObjectRef = { resource: 'services', namespace: 'default', name: 'web' }
+  fold(service, objectOf('Service', 'web', { spec: { ports: [{ port: 80 }] }, metadata: { uid: 's1' } }))
+  let made = 0
+  for (let round = 0; round < 400; round++) {
+    const [intent] = decider.decide(keyOf(service), { ...cause, seq: round })
+    if (intent?.write.op === 'create') {
+      made++
+      const of = { uid: `h${round}`, resourceVersion: String(round) }
+      const copy = { ...intent.write.body, metadata: { ...intent.write.body.metadata, ...of } }
+      decider.settle(outcomeOf(intent, of), cause)
+      projection.fold(log.change('ADDED', intent.target, copy))
+      decider.saw({ key: intent.target, resourceVersion: of.resourceVersion })
+      decider.decide(keyOf(service), cause)
+      projection.fold(log.change('DELETED', intent.target, copy))
+    }
+    clock.advance(100)
+  }
+  expect(made).toBeGreaterThan(10)
+  expect(made).toBeLessThan(20)
+})

@@ -16,7 +16,8 @@ import type { Vault } from '#libs/vault'
 import { announcementFor } from './announce.ts'
 import type { DeletionGuard } from './deletion-guard.ts'
 import type { TranslatorMetrics } from './metrics.ts'
-import { type Cause, WAIT_SLOT, plan } from './plan.ts'
+import { type Cause, type Plan, WAIT_SLOT, plan } from './plan.ts'
+import { RepeatBrake } from './repeat-brake.ts'
 import { SeenVersions } from './seen-versions.ts'
 import { COUNTED_WAITING, settle } from './settle.ts'
 
@@ -52,6 +53,7 @@ export type KeyDeciderOptions = {
 export class KeyDecider {
   readonly #options: KeyDeciderOptions
   readonly #seen = new SeenVersions()
+  readonly #repeats = new RepeatBrake()
 
   constructor(options: KeyDeciderOptions) {
     this.#options = options
@@ -193,12 +195,32 @@ export class KeyDecider {
       const missing = { tenant: key.tenant, ref: key.ref, missing: wait.message }
       this.#options.logger.info(missing, 'created without all that it refers to; it starts when that is there')
     }
-    for (const row of planned.puts) projection.pending.put(key, row)
+    const held = this.#brake(key, { ...planned, rows }, now)
+    for (const row of planned.puts) projection.pending.put(key, held.get(row.intentId) ?? row)
     for (const slot of planned.deletes) projection.pending.delete(key, slot)
     const announcements = planned.rejected.flatMap(({ reason, message }) =>
       this.#announce(key, tenant, { reason: reasonOf(reason), message, count: 1, cause }),
     )
-    return [...announcements, ...planned.intents.map((intent) => this.#finish(intent, metrics))]
+    const free = planned.intents.filter((intent) => !held.has(intent.id))
+    return [...announcements, ...free.map((intent) => this.#finish(intent, metrics))]
+  }
+
+  /** What is to be remembered instead of making writes that somebody undoes again and again, by intent. */
+  #brake(key: DecisionKey, { intents, puts, rows }: Plan & { rows: readonly Pending[] }, now: number) {
+    const held = new Map<string, Pending>()
+    for (const { id, write, target, rule, attempt } of intents) {
+      const row = puts.find(({ intentId }) => intentId === id)
+      if (row === undefined || (write.op !== 'patch' && write.op !== 'create')) continue
+      // What was refused has a backoff of its own.
+      const isRetry = attempt > 0 && rows.find(({ slot }) => slot === row.slot)?.state !== 'settled'
+      if (isRetry) continue
+      const waitMs = this.#repeats.ask(`${key.tenant}/${row.slot}/${row.digest}`, now)
+      if (waitMs === 0) continue
+      const { reason: _reason, message: _message, ...rest } = row
+      held.set(id, { ...rest, state: 'settled', since: now, due: now + waitMs })
+      this.#options.logger.warn({ target, rule, waitMs }, 'a write is undone again and again; it is made more slowly')
+    }
+    return held
   }
 
   /** Adds the trace to what is created, and seals what must not be read in the log. */
