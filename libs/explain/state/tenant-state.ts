@@ -7,14 +7,13 @@ import {
   decodeChange,
   decodeOutcome,
   parseSubject,
-  partitionFilters,
-  tenantFilter,
 } from '#libs/events'
 import { errorMessage } from '#libs/kernel'
-import { type KubeObject, type ObjectKey, keyString } from '#libs/kube-model'
+import { type KubeObject, type ObjectKey, type ObjectRef, keyString } from '#libs/kube-model'
 import { Projection } from '#libs/projection'
-import type { TenantContext } from '#libs/translation'
+import { type TenantContext, isMirrored } from '#libs/translation'
 import type { Vault } from '#libs/vault'
+import { aroundObject, subjectsOf, wholeTenant } from './state-filters.ts'
 
 /** The last that the log says of one object, or that it is gone. */
 export type LastSeen = {
@@ -29,6 +28,9 @@ export type LastSeen = {
 
 /** Patience of a view that no decision of ours waits for. */
 const WAITED_MS = 3_600_000
+
+/** More neighbours than this are read with all else. */
+const NEIGHBOURS = 100
 
 /**
  * What the log's last states say of one tenant, as its translator has it: filled from STATE into memory. Live objects may
@@ -53,25 +55,33 @@ export class TenantState {
 
   /**
    * Reads the last states of a tenant, and of the host's objects that concern all tenants.
+   * @param of.about one object alone: what decisions about it can look at
    * @throws BusError
    */
   static async read(
     bus: Bus,
-    of: { tenant: TenantContext; partition: number; vault: Vault; signal?: AbortSignal | undefined },
+    of: {
+      tenant: TenantContext
+      partition: number
+      vault: Vault
+      about?: ObjectRef
+      signal?: AbortSignal | undefined
+    },
   ): Promise<TenantState> {
-    const { tenant, partition, vault, signal } = of
+    const { tenant, vault, about, signal } = of
     const state = new TenantState(tenant, vault)
-    const shared = partitionFilters('change', partition).slice(1)
-    const filterSubjects = [
-      tenantFilter('change', partition, tenant.name),
-      ...shared,
-      tenantFilter('outcome', partition, tenant.name),
-    ]
-    try {
+    const read = async (filterSubjects: readonly string[]): Promise<void> => {
       const options = { stream: STREAMS.state, filterSubjects, ...(signal === undefined ? {} : { signal }) }
       for await (const batch of readLast(bus, options)) for (const message of batch) state.#take(message)
-      // The changes say for which registration they were read; where there are none, any will do.
-      if (!state.projection.tenants().includes(tenant.name)) state.projection.bindTenant(tenant.name, 'read')
+    }
+    try {
+      const around = about === undefined ? undefined : aroundObject(of, about)
+      if (around === undefined || about === undefined) await read(wholeTenant(of))
+      else {
+        await read(around)
+        const related = state.#neighboursOf(about)
+        if (related.length > 0) await read(related.length > NEIGHBOURS ? wholeTenant(of) : subjectsOf(of, related))
+      }
       return state
     } catch (error) {
       state.close()
@@ -145,6 +155,14 @@ export class TenantState {
 
   close(): void {
     this.projection.abandon()
+  }
+
+  /** What an object refers to, and what refers to it: their copies may matter. */
+  #neighboursOf(ref: ObjectRef): ObjectRef[] {
+    const { references } = this.projection
+    const { name } = this.tenant
+    const near = [...references.of(name, ref), ...references.usersOf(name, ref)]
+    return near.filter((each) => each.name !== '' && !isMirrored(each.resource))
   }
 
   #take(message: LogMessage): void {

@@ -55,7 +55,7 @@ export async function collectFacts(sources: Sources, question: Question): Promis
   }
   const about = storySubject(context, ref, sources)
   const [state, story, services, apis, live, held] = await Promise.all([
-    TenantState.read(sources.bus, { tenant: context, partition, vault: sources.vault }),
+    TenantState.read(sources.bus, { tenant: context, partition, vault: sources.vault, about: ref }),
     readStory(sources, about),
     serviceFacts(sources.bus, { partition, replicas: sources.replicas }),
     apiFacts(sources, tenant),
