@@ -10,7 +10,7 @@ export type SmallDisk = {
   unmount(): void
 }
 
-const CHUNK = Buffer.alloc(256 * 1024)
+const CHUNK = Buffer.alloc(1024 * 1024)
 const BALLAST = 'ballast'
 
 /**

@@ -66,7 +66,7 @@ export function parseFaultsOptions(args: readonly string[]): FaultsOptions | str
       faults: values.faults,
       separate: choice('mode', 'separate', 'one'),
       rivals: choice('rivals', 'yes', 'no'),
-      convergeSeconds: whole('converge', 180),
+      convergeSeconds: whole('converge', 90),
       verbose: values.verbose === true,
     }
   } catch (error) {
