@@ -244,7 +244,7 @@ describe('the file of a replay', () => {
     const stop = new AbortController()
     stop.abort(new Error('not now'))
     await expect(replay({ path: join(folder, 'never.db'), signal: stop.signal })).rejects.toThrow('not now')
-    expect(() => new Sqlite(join(folder, 'never.db'), { fileMustExist: true })).toThrow()
+    expect(() => new Sqlite(join(folder, 'never.db'), { fileMustExist: true })).toThrow('unable to open')
   })
 })
 
