@@ -8,6 +8,7 @@ export type ApiServer = {
   readonly kubeconfigs: Record<string, string>
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void
   kill(): Promise<void>
+  /** Starts it again, once it was asked for as often as it was killed. */
   start(): Promise<void>
   close(): Promise<void>
 }
@@ -18,7 +19,9 @@ export async function startApiServer(folder: string, clusters: readonly string[]
   mkdirSync(data, { recursive: true })
   let port = 0
   let kubeconfigs: Record<string, string> = {}
-  let running: Spawned
+  let running: Spawned | undefined
+  /** How many want it dead: kills may overlap. */
+  let kills = 0
   const start = async (): Promise<void> => {
     const args = ['--data-dir', data, '--clusters', clusters.join(','), '--port', String(port), '--log-level', 'warn']
     running = startScript('services/apiserver/main.ts', args)
@@ -26,16 +29,32 @@ export async function startApiServer(folder: string, clusters: readonly string[]
     port = ready.port
     kubeconfigs = ready.kubeconfigs
   }
+  const kill = async (): Promise<void> => {
+    const dying = running
+    running = undefined
+    await dying?.end('SIGKILL')
+  }
   await start()
   return {
     get kubeconfigs() {
       return kubeconfigs
     },
-    signal: (signal) => void process.kill(running.pid, signal),
-    kill: async () => void (await running.end('SIGKILL')),
-    start,
-    close: async () => {
-      await running.end('SIGKILL')
+    signal: (signal) => {
+      if (running === undefined) return
+      try {
+        process.kill(running.pid, signal)
+      } catch {
+        // It has just been killed.
+      }
     },
+    kill: () => {
+      kills += 1
+      return kill()
+    },
+    start: async () => {
+      kills -= 1
+      if (kills === 0) await start()
+    },
+    close: kill,
   }
 }
