@@ -25,13 +25,13 @@ import type { TenantContext } from './view.ts'
 const CUSTOM = 'widgets.example.com'
 const kinds: readonly [string, Kind][] = [...Object.entries(KINDS), [CUSTOM, kindFor(CUSTOM) as Kind]]
 const TEAM = 'example.com/team'
-const APART = 'with a host namespace for each of its own'
 const runs = { numRuns: 25 }
 
 /** Ways in which a tenant may be configured: what its operator adds to the configuration of a golden case. */
 const WAYS: Readonly<Record<string, (config: JsonObject, resource: string) => Partial<TenantContext> | undefined>> = {
   'as it is': (config) => configured(config),
-  [APART]: (config) => configured(merged(config, { sync: { toHost: { namespaces: { enabled: true } } } })),
+  'with a host namespace for each of its own': (config) =>
+    configured(merged(config, { sync: { toHost: { namespaces: { enabled: true } } } })),
   'with labels that the operator reserves': (config) => {
     const tenant = configured(config)
     return tenant === undefined ? undefined : { ...tenant, reservedLabels: ['release', 'app'] }
@@ -39,16 +39,11 @@ const WAYS: Readonly<Record<string, (config: JsonObject, resource: string) => Pa
   'with patches': (config, resource) => configured(merged(config, patchesFor(resource))),
 }
 
-/** A host namespace for each of the tenant's does not go with the Gateway API. */
-function waysOf(resource: string): string[] {
-  return Object.keys(WAYS).filter((way) => way !== APART || !resource.endsWith('.gateway.networking.k8s.io'))
-}
-
 type Subject = { virtual: KubeObject; tenant: TenantContext; related: ReturnType<typeof memoryRelated> }
 
 describe.each(kinds)('%s of a tenant that means harm', (resource, kind) => {
   const cases = goldenCases(`kinds/${resource === CUSTOM ? 'customresources' : resource}`)
-  describe.each(waysOf(resource))('%s', (way) => {
+  describe.each(Object.keys(WAYS))('%s', (way) => {
     const subjects = cases.flatMap((each) => subjectOf(each, resource, way))
     const hostile = fc
       .tuple(fc.constantFrom(...subjects), hostility)

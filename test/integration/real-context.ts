@@ -53,10 +53,10 @@ export const ALL_TO_HOST = configOf({
   sync: { toHost: { ...EVERYTHING.sync.toHost, gatewayApi } },
 })
 
-/** The same with a host namespace for each of the tenant's, and without the Gateway API, which is not to be had there. */
+/** The same with a host namespace for each of the tenant's. */
 export const OWN_NAMESPACES = configOf({
   ...EVERYTHING,
-  sync: { toHost: { ...EVERYTHING.sync.toHost, namespaces: { enabled: true } } },
+  sync: { toHost: { ...EVERYTHING.sync.toHost, gatewayApi, namespaces: { enabled: true } } },
 })
 
 /** Each namespace of the host has its own in the tenant. */
