@@ -1,6 +1,13 @@
 import { type Bus, readLast } from '#libs/bus'
-import { STREAMS, decodeChange, markersFilter, parseSubject } from '#libs/events'
-import { type KubeObject, type ResourceInfo, type Side, resourceToken } from '#libs/kube-model'
+import { type LogMessage, STREAMS, decodeChange, decodeOutcome, markersFilter, parseSubject } from '#libs/events'
+import {
+  type KubeObject,
+  type ObjectKey,
+  type ResourceInfo,
+  type Side,
+  keyString,
+  resourceToken,
+} from '#libs/kube-model'
 import { customResourceInfo, isCustomResource, kindsEndedOn } from '#libs/translation'
 
 /**
@@ -25,20 +32,37 @@ export async function leftBehind(
   const custom = await customResourcesSeen(bus, options)
   const tokens = new Set([...byToken.keys(), ...custom]).difference(watched ?? new Set())
   if (tokens.size === 0) return new Map()
-  const found = new Map<string, Map<string, ResourceInfo>>()
-  const filterSubjects = [...tokens].map(filterOf)
+  // What was written last may not have been seen by the watch before all went down: its outcome tells of it as well.
+  const filters = [...tokens].map(filterOf)
+  const filterSubjects = [...filters, ...filters.map((filter) => filter.replace(/^change/, 'outcome'))]
+  const left = new Map<string, ObjectKey>()
   for await (const batch of readLast(bus, { stream: STREAMS.state, filterSubjects, signal })) {
     for (const message of batch) {
-      const change = decodeChange(message)
-      const { tenant, resource, namespace } = change.key
-      if (change.type === 'DELETED' || change.type === 'SYNCED') continue
-      const ofTenant = found.get(tenant) ?? new Map<string, ResourceInfo>()
-      if (ofTenant.has(resource) || !isOurs(change.object(), resource)) continue
-      const kind = byToken.get(resource) ?? customResourceInfo(resource, { namespaced: namespace !== '' })
-      found.set(tenant, ofTenant.set(resource, kind))
+      const { type, key } = parseSubject(message.subject)
+      const isThere = type === 'outcome' ? wasMade(message) : isOfOurs(message, isOurs)
+      if (isThere === true) left.set(keyString(key), key)
+      else if (isThere === false) left.delete(keyString(key))
     }
   }
+  const found = new Map<string, Map<string, ResourceInfo>>()
+  for (const { tenant, resource, namespace } of left.values()) {
+    const kind = byToken.get(resource) ?? customResourceInfo(resource, { namespaced: namespace !== '' })
+    found.set(tenant, (found.get(tenant) ?? new Map<string, ResourceInfo>()).set(resource, kind))
+  }
   return new Map([...found].map(([tenant, of]) => [tenant, [...of.values()]]))
+}
+
+/** Whether a change says that there is an object of ours; undefined for what is no object's. */
+function isOfOurs(message: LogMessage, isOurs: (object: KubeObject, resource: string) => boolean): boolean | undefined {
+  const change = decodeChange(message)
+  if (change.type === 'SYNCED') return undefined
+  return change.type !== 'DELETED' && isOurs(change.object(), change.key.resource)
+}
+
+/** Whether an outcome says that we have made an object. Of its end only the watch tells: finalizers may keep it. */
+function wasMade(message: LogMessage): true | undefined {
+  const { op, result } = decodeOutcome(message)
+  return op === 'create' && result === 'done' ? true : undefined
 }
 
 /**

@@ -201,9 +201,9 @@ test('copies go on either side, cluster-scoped ones too, where a kind was named 
     await cluster.until(GADGETS, shown, () => true, { timeoutMs: 60_000 })
   }
   const left = async (): Promise<void> => {
-    await host.untilGone(WIDGETS, second.copyOf(widget))
-    await host.untilGone(TIERS, copyOfTier)
-    await cluster.untilGone(GADGETS, shown)
+    await host.untilGone(WIDGETS, second.copyOf(widget), { timeoutMs: 60_000 })
+    await host.untilGone(TIERS, copyOfTier, { timeoutMs: 60_000 })
+    await cluster.untilGone(GADGETS, shown, { timeoutMs: 60_000 })
     expect(await cluster.find(WIDGETS, widget)).toBeDefined()
     expect(await cluster.find(TIERS, tier)).toBeDefined()
     expect(await host.find(GADGETS, { namespace: shared, name: 'left' })).toBeDefined()
