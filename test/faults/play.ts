@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ApiRequest } from './api-request.ts'
 import { audit, describeRequest } from './audit.ts'
@@ -56,8 +58,10 @@ export async function play(options: PlayOptions): Promise<Played> {
       maxRepeats: MAX_REPEATS,
     })
     const writes = bed.requests.filter(isWrite)
+    const all = [...troubles, ...problems, ...restless, ...faulty]
+    if (all.length > 0) keep(options.folder, { requests: bed.requests, deeds: [...deeds.byUid] })
     return {
-      problems: [...troubles, ...problems, ...restless, ...faulty],
+      problems: all,
       figures: {
         faults: plan.faults.length,
         work: plan.work.length,
@@ -71,6 +75,13 @@ export async function play(options: PlayOptions): Promise<Played> {
     }
   } finally {
     await bed.close()
+  }
+}
+
+/** Writes down what the judges had before them, one line each. */
+function keep(folder: string, what: Record<string, readonly unknown[]>): void {
+  for (const [name, lines] of Object.entries(what)) {
+    writeFileSync(join(folder, `${name}.jsonl`), lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
   }
 }
 
