@@ -22,7 +22,7 @@ const CONTROLLERS = new Set([
 ])
 
 /** Kinds that never cross: they are about the tenant's cluster alone. */
-export const STAYING: readonly string[] = ['HorizontalPodAutoscaler', 'LimitRange', 'ResourceQuota']
+const STAYING: readonly string[] = ['HorizontalPodAutoscaler', 'LimitRange', 'ResourceQuota']
 
 const files = readdirSync(FIXTURES).filter((file) => file.endsWith('.yaml'))
 const index = JSON.parse(readFileSync(join(FIXTURES, 'index.json'), 'utf8')) as Record<

@@ -7,7 +7,7 @@ import { asObject } from '../json.ts'
 export const UNKNOWN = 'zz-unknown'
 
 /** A host namespace that is another tenant's. */
-export const FOREIGN_NAMESPACE = 'tenant-team-b'
+const FOREIGN_NAMESPACE = 'tenant-team-b'
 
 /** Where to change a real object, and how. */
 export type Hostility = {
