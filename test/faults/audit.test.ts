@@ -144,11 +144,14 @@ test.each<[string, ApiRequest[], Deeds | undefined, string]>([
   expect(found(requests, deeds)).toContain(problem)
 })
 
-test('a ConfigMap’s copy may go only when no pod uses it', () => {
+test('a ConfigMap’s copy may go only when no pod uses it whose copy is there', () => {
   const requests = [created('ConfigMap', 'configmaps', 'c'), request('DELETE', `${HOST}/configmaps/web`, uid('h-web'))]
   const deeds = deedsOf('pods')
   deeds.created('t', { kind: 'configmaps', namespace: 'shop', name: 'cfg' }, { metadata: { uid: 'c' } }, 1)
-  expect(found(requests, deeds)).toContain('deleted what t still has')
-  deeds.deleting('v', 50)
   expect(found(requests, deeds)).toBe('')
+  const podFirst = created('Pod', 'pods', 'v')
+  if (podFirst.object !== undefined) podFirst.object.metadata.uid = 'h-pod'
+  expect(found([podFirst, ...requests], deeds)).toContain('deleted what t still has')
+  deeds.deleting('v', 50)
+  expect(found([podFirst, ...requests], deeds)).toBe('')
 })

@@ -73,27 +73,26 @@ function withoutUid(write: ApiRequest): string[] {
 /** Deletes of what the tenants still had. */
 function wrongDeletes(done: readonly ApiRequest[], { deeds }: AuditOptions): string[] {
   const problems: string[] = []
-  /** Host objects by uid: whose copies they are, and since when. */
-  const copies = new Map<string, { of: string; at: number }>()
-  const pods = [...deeds.byUid.values()].filter(({ ref }) => ref.kind === 'pods')
+  /** Host objects by uid, once they were made: whose copies they are. */
+  const copies = new Map<string, { of: string }>()
   for (const write of done) {
-    const { cluster, method, target, object, body, at, doneAt } = write
+    const { cluster, method, target, object, body, doneAt } = write
     if (target === undefined || !WORKED.has(target.resource)) continue
     const of = object?.metadata.annotations?.[`${STAMP}/uid`]
     if (cluster === HOST && method === 'POST' && object?.metadata.uid !== undefined && of !== undefined) {
-      copies.set(object.metadata.uid, { of, at })
+      copies.set(object.metadata.uid, { of })
     }
     if (method !== 'DELETE') continue
     const uid = (body?.['preconditions'] as { uid?: string } | undefined)?.uid ?? ''
-    const copy = cluster === HOST ? copies.get(uid) : { of: uid, at: 0 }
+    const copy = cluster === HOST ? copies.get(uid) : { of: uid }
     const deed = deeds.byUid.get(copy?.of ?? '')
     if (copy === undefined || deed === undefined || deed.deletionAt <= doneAt) continue
     const what = `${deed.ref.kind} ${deed.ref.namespace}/${deed.ref.name}`
     const isOptional = cluster === HOST && (deed.ref.kind === 'configmaps' || deed.ref.kind === 'secrets')
-    const isUsed = pods.some(
-      (pod) =>
-        pod.tenant === deed.tenant && pod.uses.includes(what) && pod.createdAt < copy.at && pod.deletionAt > doneAt,
-    )
+    const isUsed = [...copies.values()].some(({ of: user }) => {
+      const pod = deeds.byUid.get(user)
+      return pod?.tenant === deed.tenant && pod.uses.includes(what) && pod.deletionAt > doneAt
+    })
     if (!isOptional || isUsed) problems.push(`deleted what ${deed.tenant} still has: ${describeRequest(write)}`)
   }
   return problems
