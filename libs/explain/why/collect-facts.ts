@@ -16,6 +16,7 @@ import {
   type TenantContext,
   decideFor,
   exclusionFor,
+  isCopyOf,
   kindFor,
 } from '#libs/translation'
 import { hideValues } from '../hide-values.ts'
@@ -26,7 +27,7 @@ import { readStory } from '../story/read-story.ts'
 import type { Story } from '../story/story-entry.ts'
 import { type StorySubject, storySubject } from '../story/story-subject.ts'
 import { apiFacts } from './api-facts.ts'
-import type { Facts, SeenFact, WantedWrite } from './facts.ts'
+import type { Facts, LiveFact, SeenFact, WantedWrite } from './facts.ts'
 import { type LiveObject, liveFact, readLive } from './live-object.ts'
 import { exclusionOf } from './exclusion.ts'
 import { serviceFacts } from './service-facts.ts'
@@ -74,7 +75,7 @@ export async function collectFacts(sources: Sources, question: Question): Promis
       seen,
       live: {
         virtual: liveFact(live.virtual, state.seen(about.virtual)),
-        host: liveFact(live.host, state.seen(live.hostKey)),
+        host: hostFact(live, { state, context, ref }),
       },
       writes: writeFacts(story.entries),
       ...decided(state, { about, live, context }),
@@ -101,6 +102,16 @@ async function holdOf({ bus, replicas }: Sources, tenant: string): Promise<Facts
   if (hold === undefined || !('waiting' in hold)) return undefined
   const { since, side, waiting, contradiction } = hold
   return { since, side, waiting, ...(contradiction === undefined ? {} : { contradiction }) }
+}
+
+/** The host's object, and whether it is what it should be. */
+function hostFact(live: Both, of: { state: TenantState; context: TenantContext; ref: ObjectRef }): LiveFact {
+  const { state, context, ref } = of
+  const fact = liveFact(live.host, state.seen(live.hostKey))
+  if (fact.state !== 'there' || live.host.state !== 'there') return fact
+  const made = state.view(ref).made?.uid
+  const isCopy = isCopyOf(live.host.object, context, ref) || made === fact.uid
+  return { ...fact, isOurs: live.hostKey.tenant === '' || isCopy }
 }
 
 type Both = Record<Side, LiveObject> & { hostKey: ObjectKey; original?: LiveObject }

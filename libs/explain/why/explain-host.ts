@@ -5,7 +5,8 @@ import { LABELS, isMirrored, virtualRefOf } from '#libs/translation'
 import type { Sources } from '../sources.ts'
 import { type Explanation, explain } from './explain.ts'
 import { type LiveObject, readLive } from './live-object.ts'
-import { REMEDIES, type Verdict, type VerdictReason } from './verdicts.ts'
+import { verdict } from './verdict-words.ts'
+import type { Verdict } from './verdicts.ts'
 
 /** Whose a host object is. */
 export type HostExplanation = {
@@ -74,7 +75,7 @@ async function logged({ bus }: Sources, host: ObjectRef): Promise<KubeObject[]> 
 async function withoutOwner(sources: Sources, host: ObjectRef & { kind: string }, live: LiveObject): Promise<Verdict> {
   const what = `${host.kind} "${host.name}"`
   if (live.state === 'unknown') {
-    return said(
+    return verdict(
       live.reason === 'Unauthorized' ? 'Unauthorized' : 'ApiUnavailable',
       'unknown',
       `the host: ${live.message}`,
@@ -84,7 +85,7 @@ async function withoutOwner(sources: Sources, host: ObjectRef & { kind: string }
     const tenants = (await sources.registry.list()).filter(({ hostNamespace }) => hostNamespace === host.namespace)
     const whose =
       tenants.length === 0 ? 'the namespace is no tenant’s' : `the namespace is tenant ${tenants[0]?.name ?? ''}’s`
-    return said(
+    return verdict(
       'NotFound',
       false,
       `the host has no ${what} in ${host.namespace || 'the cluster'}, and the log has none; ${whose}`,
@@ -92,15 +93,10 @@ async function withoutOwner(sources: Sources, host: ObjectRef & { kind: string }
   }
   const label = live.object.metadata.labels?.[LABELS.tenant]
   if (isMirrored(host.resource))
-    return said('NotOurs', 'unknown', `${what} is the host’s own: tenants may see a copy of it`)
+    return verdict('NotOurs', 'unknown', `${what} is the host’s own: tenants may see a copy of it`)
   const text =
     label === undefined
       ? `${what} is no copy of a tenant’s object: it has no stamps of Causeway`
       : `${what} has the label of tenant ${label} and no stamps that agree with its name: somebody else has copied or changed it`
-  return said('NotOurs', 'unknown', text)
-}
-
-function said(reason: VerdictReason, isInSync: Verdict['isInSync'], summary: string): Verdict {
-  const remedy = REMEDIES[reason]
-  return { reason, isInSync, summary, ...(remedy === undefined ? {} : { remedy }) }
+  return verdict('NotOurs', 'unknown', text)
 }

@@ -36,7 +36,15 @@ export type SeenFact = {
 
 /** What an API says of an object just now. */
 export type LiveFact =
-  | { state: 'there'; uid: string; resourceVersion: string; isTerminating: boolean; isAsSeen: boolean; phase?: string }
+  | {
+      state: 'there'
+      uid: string
+      resourceVersion: string
+      isTerminating: boolean
+      isAsSeen: boolean
+      phase?: string
+      isOurs?: boolean
+    }
   | { state: 'absent'; isAsSeen: boolean }
   | { state: 'unknown'; reason: Reason; message: string }
 

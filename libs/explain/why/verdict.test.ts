@@ -301,6 +301,27 @@ const CASES: Case[] = [
     /the copy differs/,
   ],
   [
+    'never created, and somebody else’s on the host under the name of its copy',
+    { ...neither, live: { virtual: absent, host: { ...there, isAsSeen: false, isOurs: false } } },
+    'NotFound',
+    false,
+    /never had one/,
+  ],
+  [
+    'an object of the host that the tenant is not shown',
+    { ...neither, sync: { fromHost: { enabled: true, settings: [] } }, live: { virtual: absent, host: there } },
+    'Excluded',
+    false,
+    /sees it only while/,
+  ],
+  [
+    'an object that is being deleted',
+    { live: { virtual: { ...there, isTerminating: true }, host: there } },
+    'InFlight',
+    false,
+    /being deleted/,
+  ],
+  [
     'a deletion that is held',
     {
       wanted: [{ ...creation, op: 'delete' }],

@@ -1,8 +1,7 @@
-import type { Facts, ServiceFact, WriteFact } from './facts.ts'
-import { REMEDIES, type Verdict, type VerdictReason } from './verdicts.ts'
-
-/** Longer than this, what is under way is late. */
-const SOON_MS = 15_000
+import type { Facts } from './facts.ts'
+import { SOON_MS, inFlight, stopped, verdict } from './verdict-words.ts'
+import type { Verdict } from './verdicts.ts'
+import { isWaiting, ofParked, ofWrites } from './write-verdict.ts'
 
 const UNREACHED = new Set(['unreachable', 'unauthorized', 'cluster-changed'])
 
@@ -22,11 +21,6 @@ export function verdictOf(facts: Facts): Verdict {
     ofWrites(facts) ??
     ofAgreement(facts)
   )
-}
-
-function verdict(reason: VerdictReason, isInSync: Verdict['isInSync'], summary: string, remedy?: string): Verdict {
-  const todo = remedy ?? REMEDIES[reason]
-  return { reason, isInSync, summary, ...(todo === undefined ? {} : { remedy: todo }) }
 }
 
 function ofTenant({ tenant, object }: Facts): Verdict | undefined {
@@ -78,7 +72,7 @@ function ofApi({ apis, live, object }: Facts, side: 'virtual' | 'host'): Verdict
 
 function ofAbsence(facts: Facts): Verdict | undefined {
   const { live, seen, ended, object } = facts
-  if (live.virtual.state !== 'absent' || live.host.state === 'there') return undefined
+  if (live.virtual.state !== 'absent' || (live.host.state === 'there' && live.host.isOurs !== false)) return undefined
   if (ended?.by === 'host') return verdict('DeletedOnHost', false, ended.because)
   if (ended !== undefined) return verdict('Deleted', false, ended.because)
   if (seen.virtual.last !== undefined && seen.virtual.last.type !== 'DELETED') {
@@ -127,58 +121,6 @@ function ofObject(facts: Facts): Verdict | undefined {
   return undefined
 }
 
-function ofWrites(facts: Facts): Verdict | undefined {
-  const { wanted, writes, isPaused, seen, askedAt } = facts
-  const waiting = writes.find(({ outcome }) => outcome === undefined)
-  const parked = writes.find((write) => isWaiting(write) && (wanted.length === 0 ? false : isWanted(write, facts)))
-  if (parked !== undefined) return ofParked(parked)
-  if (waiting !== undefined && wanted.length > 0) {
-    const since = new Date(waiting.at).toISOString()
-    const nobody = stopped(facts, 'writer', `the intents wait since ${since}`)
-    if (nobody !== undefined) return nobody
-    const { needs } = waiting
-    const names = needs.map(({ resource, name }) => `${resource}/${name}`).join(', ')
-    const what = needs.length === 0 ? 'it is in the writer’s queue' : `it waits until ${names} is settled`
-    return inFlight(
-      `${waiting.because}: ${waiting.op} on the ${sideName(waiting.side)} is decided since ${since}; ${what}`,
-    )
-  }
-  const [first] = wanted
-  if (first === undefined) return undefined
-  const { held } = facts
-  if (held !== undefined && first.op === 'delete') {
-    const side = held.side === 'virtual' ? 'the tenant' : 'the host'
-    const since = new Date(held.since).toISOString()
-    const against = held.contradiction === undefined ? '' : `: ${held.contradiction}`
-    return verdict(
-      'MassDeletion',
-      false,
-      `very many objects vanished from ${side} at once, so deletions wait since ${since}${against}`,
-    )
-  }
-  const nobody = stopped(facts, 'translator', 'what is in the log is not decided about')
-  if (nobody !== undefined) return nobody
-  const last = Math.max(
-    seen.virtual.last?.at ?? 0,
-    seen.host.last?.at ?? 0,
-    ...writes.map(({ at, outcome }) => outcome?.at ?? at),
-  )
-  const what = `${first.because}: ${first.op} on the ${sideName(first.side)}`
-  if (isPaused && first.side === 'host')
-    return verdict('Paused', false, `the tenant has paused its copy, which differs (${what})`)
-  if (!facts.live.virtual.state.startsWith('t') || askedAt - last < SOON_MS || isLate(facts, 'translator')) {
-    return inFlight(`${what} is about to be decided`)
-  }
-  return verdict('Drift', false, `${what} is wanted by what both sides hold, and nothing of it is under way`)
-}
-
-function ofParked({ outcome, op, side, attempt }: WriteFact): Verdict {
-  const reason = outcome?.reason ?? 'CannotTell'
-  const answer = outcome?.message === undefined ? '' : `: ${outcome.message}`
-  const tries = attempt === 0 ? '' : `, at attempt ${attempt + 1}`
-  return verdict(reason, false, `${op} on the ${sideName(side)} is ${outcome?.result ?? 'waiting'}${tries}${answer}`)
-}
-
 function ofAgreement(facts: Facts): Verdict {
   const { missing, live, object, isPaused, writes } = facts
   if (live.virtual.state === 'unknown' || live.host.state === 'unknown') {
@@ -199,48 +141,19 @@ function ofAgreement(facts: Facts): Verdict {
     if (parked !== undefined) return ofParked(parked)
     return verdict('CannotTell', 'unknown', 'the tenant has it, the host has none, and nothing is to be done about it')
   }
+  if (live.virtual.state === 'absent' && live.host.state === 'there') {
+    const text =
+      'it is there on the host; the tenant sees it only while it is selected, or while something of the tenant uses it'
+    return verdict('Excluded', false, text, 'let the configuration select it, or an object of the tenant refer to it')
+  }
+  if (live.virtual.state === 'there' && live.virtual.isTerminating) {
+    return inFlight('it is being deleted: the tenant’s goes when the host’s has ended, or when its finalizers are gone')
+  }
   const pause = isPaused ? '; the tenant has paused the copy' : ''
   return verdict('InSync', true, `both sides agree${pause}`)
-}
-
-function isWaiting({ outcome }: WriteFact): boolean {
-  return outcome?.result === 'parked' || outcome?.result === 'refused'
-}
-
-function isWanted(write: WriteFact, { wanted }: Facts): boolean {
-  return wanted.some(({ side, op }) => side === write.side && op.split('/')[0] === write.op.split('/')[0])
-}
-
-/** What is so because nobody does this work. */
-function stopped(facts: Facts, role: ServiceFact['role'], what: string): Verdict | undefined {
-  const service = facts.services.find((each) => each.role === role)
-  if (service === undefined || service.owner !== undefined) return undefined
-  const reason = (
-    {
-      watcher: 'WatcherStopped',
-      'watcher-host': 'WatcherStopped',
-      translator: 'TranslatorStopped',
-      writer: 'WriterStopped',
-    } as const
-  )[role]
-  const whose =
-    role === 'watcher-host' ? 'no watcher follows the host' : `no ${role} owns partition ${facts.tenant.partition}`
-  return verdict(reason, false, `${whose}: ${what}`)
-}
-
-function isLate({ services }: Facts, role: ServiceFact['role']): boolean {
-  return (services.find((each) => each.role === role)?.behind ?? 0) > 0
-}
-
-function inFlight(summary: string): Verdict {
-  return verdict('InFlight', false, summary)
 }
 
 function shown({ object }: Facts): string {
   const place = object.namespace === '' ? '' : ` in namespace ${object.namespace}`
   return `${object.kind} "${object.name}"${place}`
-}
-
-function sideName(side: 'virtual' | 'host'): string {
-  return side === 'virtual' ? 'tenant' : 'host'
 }
