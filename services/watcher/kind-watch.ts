@@ -172,7 +172,10 @@ export class KindWatch {
     for (;;) {
       if (this.#synced) {
         const options = { ...this.#options, intake: this.intake, watched: () => this.#lastVersion }
-        const found = await verifyKind({ ...options, inTurn: (step) => this.inTurn(step) }, signal)
+        const found = await verifyKind(
+          { ...options, inTurn: (step) => this.inTurn(step), settled: (ended) => this.settled(ended) },
+          signal,
+        )
         if (found !== undefined) metrics.verified(scope.side, resource, found)
         if (found !== undefined && found.missed + found.gone > 0)
           logger.error(

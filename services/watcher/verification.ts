@@ -17,6 +17,8 @@ export type VerificationOptions = {
   clock: Clock
   /** The version up to which the watch has told. */
   watched: () => string
+  /** Everything handed out so far is in the log. */
+  settled: (signal: AbortSignal) => Promise<void>
   /** Runs a step between two events of the watch. */
   inTurn: <T>(step: () => Promise<T>) => Promise<T>
 }
@@ -44,7 +46,7 @@ export async function verifyKind(
   options: VerificationOptions,
   signal: AbortSignal,
 ): Promise<{ missed: number; gone: number } | undefined> {
-  const { log, clock, watched } = options
+  const { log, clock, watched, settled } = options
   const compared = await compare(options, signal)
   if (compared === undefined) return undefined
   const { doubts, resourceVersion } = compared
@@ -53,17 +55,19 @@ export async function verifyKind(
   await clock.sleep(SETTLE_MS, signal)
   while (!isAtLeast(watched(), resourceVersion) && clock.now() < begun + PATIENCE_MS)
     await clock.sleep(LOOK_EVERY_MS, signal)
-  const lost = doubts.filter(({ listed, published }) => {
-    const now = log.known?.get(listed ?? published ?? { namespace: '', name: '' })
-    return now?.uid === published?.uid && now?.resourceVersion === published?.resourceVersion
+  return options.inTurn(async () => {
+    // What the watch has told may wait for a live read.
+    await settled(signal)
+    const lost = doubts.filter(({ listed, published }) => {
+      const now = log.known?.get(listed ?? published ?? { namespace: '', name: '' })
+      return now?.uid === published?.uid && now?.resourceVersion === published?.resourceVersion
+    })
+    return publishLost(options, { lost, resourceVersion }, signal)
   })
-  return lost.length === 0
-    ? { missed: 0, gone: 0 }
-    : options.inTurn(() => publishLost(options, { lost, resourceVersion }, signal))
 }
 
 async function compare(
-  { cluster, scope, log, clock, inTurn }: VerificationOptions,
+  { cluster, scope, log, clock, settled, inTurn }: VerificationOptions,
   signal: AbortSignal,
 ): Promise<{ doubts: Doubt[]; resourceVersion: string } | undefined> {
   const { labelSelector, namespace } = scope
@@ -90,6 +94,7 @@ async function compare(
     await clock.sleep(PAUSE_MS, signal)
   } while (page.continueToken !== undefined)
   return inTurn(async () => {
+    await settled(signal)
     const known = await log.loadKnown(signal)
     const doubts: Doubt[] = []
     for (const item of listed.values()) {
