@@ -32,10 +32,9 @@ type Ready = {
   kubeconfigs: Record<string, string>
 }
 
-const EMBEDDED_TENANTS = ['t1', 't2', 't3', 't4', 't5']
-
-/** Ten nodes hold 1,100 pods: no scenario has to wait for room. */
-const NODES = '10'
+/** Pods that one simulated node holds: no scenario has to wait for room. */
+const PODS_PER_NODE = 100
+const LEAST_NODES = 10
 
 /** As deploy/bin/causeway has them. */
 const NODE_FLAGS = ['--max-semi-space-size=16']
@@ -59,7 +58,7 @@ export async function startInstallation(options: BenchOptions): Promise<Installa
     const nodes = startNode(options, [
       'simulated-nodes/main.ts',
       '--nodes',
-      NODES,
+      String(nodesFor(options)),
       '--kubeconfig',
       ready.kubeconfigs['host'] ?? '',
     ])
@@ -95,10 +94,16 @@ export async function startInstallation(options: BenchOptions): Promise<Installa
   }
 }
 
+function nodesFor({ scenarios, embedded, greedyPods, regularPods, tenants }: BenchOptions): number {
+  const count = tenants.length === 0 ? embedded : tenants.length
+  const pods = scenarios.includes('fairness') ? (count / 5) * greedyPods + count * regularPods * 2 : 0
+  return Math.max(LEAST_NODES, Math.ceil(pods / PODS_PER_NODE))
+}
+
 function upFlags(options: BenchOptions): string[] {
   const tenants =
     options.tenants.length === 0
-      ? EMBEDDED_TENANTS
+      ? Array.from({ length: options.embedded }, (_, index) => `t${index + 1}`)
       : options.tenants.map(({ name, kubeconfig }) => `${name}=${resolve(kubeconfig)}`)
   return [
     '--no-sample',

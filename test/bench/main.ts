@@ -3,6 +3,8 @@ import { cpus, loadavg } from 'node:os'
 import { dirname } from 'node:path'
 import { ConfigError, errorMessage } from '#libs/kernel'
 import { patrolAtRest, reportPatrol } from './patrol.ts'
+import { fairness, reportFairness } from './fairness.ts'
+import { isolation, reportIsolation } from './isolation.ts'
 import { burstInTenants, burstOnHost } from './burst.ts'
 import { type Field, openField } from './field.ts'
 import { type Installation, startInstallation } from './installation.ts'
@@ -97,6 +99,35 @@ const SCENARIO: Record<InstallationScenario, Run> = {
     })
     return { text: reportBurst(runs, installation.ownNames), result: resultOf(runs) }
   },
+  fairness: (installation, field, options) =>
+    inTurn(field, {
+      what: 'fairness',
+      repeat: options.repeat,
+      run: () => fairness(installation, field, options),
+      report: reportFairness,
+    }),
+  isolation: (installation, field, { repeat, regularPods }) =>
+    inTurn(field, {
+      what: 'isolation',
+      repeat,
+      run: () => isolation(installation, field, { podsEach: regularPods }),
+      report: reportIsolation,
+    }),
+}
+
+/** Runs a scenario that has its comparison in it. */
+async function inTurn<T>(
+  field: Field,
+  scenario: { what: string; repeat: number; run: () => Promise<T>; report: (runs: readonly T[]) => string },
+): Promise<{ text: string; result: object }> {
+  const { what, repeat, run, report } = scenario
+  const runs: T[] = []
+  for (let number = 1; number <= repeat; number++) {
+    progress(`${what} ${number}/${repeat}`)
+    runs.push(await run())
+    await field.clear()
+  }
+  return { text: report(runs), result: { runs } }
 }
 
 /** Baseline, product, baseline, product …: a machine drifts within minutes, so only neighbours can be compared. */

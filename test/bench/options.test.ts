@@ -4,7 +4,7 @@ import { parseOptions } from './options.ts'
 
 test('without flags every scenario runs three times on embedded clusters', () => {
   expect(parseOptions([])).toMatchObject({
-    scenarios: ['trickle', 'burst', 'patrol'],
+    scenarios: ['trickle', 'burst', 'fairness', 'isolation', 'patrol'],
     repeat: 3,
     separate: false,
     hostKubeconfig: undefined,

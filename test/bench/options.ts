@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { ConfigError, errorMessage } from '#libs/kernel'
 
-const SCENARIOS = ['trickle', 'burst', 'patrol'] as const
+const SCENARIOS = ['trickle', 'burst', 'fairness', 'isolation', 'patrol'] as const
 type Scenario = (typeof SCENARIOS)[number]
 
 export type BenchOptions = {
@@ -21,6 +21,11 @@ export type BenchOptions = {
   trickleRate: number
   burstPods: number
   warmupPods: number
+  /** Embedded tenants, where none are given. */
+  embedded: number
+  /** Pods of each greedy tenant, and of each regular one. */
+  greedyPods: number
+  regularPods: number
   /** Objects of the tenant that is patrolled. */
   patrolObjects: number
   out: string
@@ -31,16 +36,19 @@ const DEFAULT_OUT = '.cache/bench.json'
 
 export const USAGE = `npm run bench -- [options]
 
-  --scenario NAME            trickle, burst or patrol (repeatable; default: all)
+  --scenario NAME            trickle, burst, fairness, isolation or patrol (repeatable; default: all)
   --repeat N                 runs of each, each next to a baseline (3)
   --separate                 watcher, translator and writer as processes of their own
   --host-kubeconfig FILE     a host that is there already (default: embedded)
-  --tenant NAME=KUBECONFIG   a tenant that is there already (repeatable; default: five embedded ones)
+  --tenant NAME=KUBECONFIG   a tenant that is there already (repeatable; default: embedded ones)
+  --embedded N               how many embedded ones (5; the fairness of VirtualCluster’s paper: 50)
   --process NAME=PID         another process to account for, such as a real API server (repeatable)
   --trickle-pods N           pods of a trickle (100)
   --trickle-rate N           pods per second of a trickle (10)
   --burst-pods N             pods of a burst (500)
   --warmup-pods N            pods before anything is measured (200)
+  --greedy-pods N            pods that each greedy tenant, one of five, makes at once (100; the paper: 900)
+  --regular-pods N           pods that each regular tenant makes one after another (10)
   --patrol-objects N         objects of the tenant that is patrolled (10000)
   --out FILE                 where the results go as JSON (${DEFAULT_OUT})
   --cpu-prof DIR             write CPU profiles of the started processes there
@@ -87,6 +95,9 @@ export function parseOptions(args: readonly string[]): BenchOptions {
     trickleRate: count('trickle-rate', flags['trickle-rate'], 10),
     burstPods: count('burst-pods', flags['burst-pods'], 500),
     warmupPods: count('warmup-pods', flags['warmup-pods'], 200),
+    embedded: count('embedded', flags.embedded, 5),
+    greedyPods: count('greedy-pods', flags['greedy-pods'], 100),
+    regularPods: count('regular-pods', flags['regular-pods'], 10),
     patrolObjects: count('patrol-objects', flags['patrol-objects'], 10_000),
     out: flags.out ?? DEFAULT_OUT,
     cpuProfDir: flags['cpu-prof'],
@@ -112,6 +123,9 @@ function read(args: readonly string[]) {
         'trickle-rate': text,
         'burst-pods': text,
         'warmup-pods': text,
+        embedded: text,
+        'greedy-pods': text,
+        'regular-pods': text,
         'patrol-objects': text,
         out: text,
         'cpu-prof': text,
