@@ -1,5 +1,5 @@
-import { type Bus, type Publisher, lastSequence } from '#libs/bus'
-import { DEFAULT_DELETION_LIMITS, type DeletionLimits } from '#libs/config'
+import { lastSequence } from '#libs/bus'
+import { DEFAULT_DELETION_LIMITS } from '#libs/config'
 import {
   type Intent,
   type LogMessage,
@@ -9,11 +9,7 @@ import {
   decodeOutcome,
   partitionOf,
 } from '#libs/events'
-import { type Clock, errorMessage } from '#libs/kernel'
-import type { Projection } from '#libs/projection'
-import type { Logger } from '#libs/telemetry'
-import type { TenantContext } from '#libs/translation'
-import type { Vault } from '#libs/vault'
+import { errorMessage } from '#libs/kernel'
 import { Alarm } from './alarm.ts'
 import { Batch, causeOf } from './batch.ts'
 import { Committer } from './committer.ts'
@@ -22,7 +18,6 @@ import { fillProjection } from './fill-projection.ts'
 import { FollowedStream } from './followed-stream.ts'
 import { IntentLog } from './intent-log.ts'
 import { KeyDecider } from './key-decider.ts'
-import type { TranslatorMetrics } from './metrics.ts'
 import type { Cause } from './plan.ts'
 import { PositionReport } from './position-report.ts'
 import { Reports } from './reports.ts'
@@ -30,32 +25,7 @@ import { Sweeps } from './sweeps.ts'
 import { Takeover } from './takeover.ts'
 import { Turns } from './turns.ts'
 import { unlessAborted } from './unless-aborted.ts'
-
-export type PartitionWorkerOptions = {
-  partition: number
-  partitions: number
-  fence: number
-  bus: Bus
-  publisher: Publisher
-  projection: Projection
-  vault: Vault
-  clock: Clock
-  random: () => number
-  logger: Logger
-  metrics: TranslatorMetrics
-  /** A registered tenant, `undefined` for one that is not (yet). */
-  tenant: (name: string) => TenantContext | undefined
-  tenants: () => { name: string; uid: string }[]
-  /** Stores how far a stream is processed, under the fence. Rejects when the partition has another owner. */
-  storePosition: (stream: StreamName, seq: number) => Promise<void>
-  signal: AbortSignal
-  /** Where stopped deletions are told. @default nowhere */
-  holds?: HoldBoard
-  /** @default those of the settings */
-  deletions?: DeletionLimits | undefined
-  /** How often the patrol begins, in milliseconds. @default 10 minutes */
-  patrolEveryMs?: number | undefined
-}
+import type { PartitionWorkerOptions } from './worker-options.ts'
 
 /** Keys decided between two looks at the log, so that a sweep delays no live change by more than a few milliseconds. */
 export const SWEEP_SLICE = 20
