@@ -1,6 +1,7 @@
 import { type Bus, openKv } from '#libs/bus'
 import { openClusterClaims, openClusterIdentities, tenantIdentityKey } from './cluster-identities.ts'
 import { CONFIRMATION_PREFIX, HOLD_PREFIX, openDeletionHolds } from './deletion-holds.ts'
+import { droppedFilter, openDroppedWrites } from './dropped-writes.ts'
 import { openWaitingReports, waitingKey } from './waiting-objects.ts'
 
 /**
@@ -20,6 +21,8 @@ export async function forgetRegistration(
     if (value.tenant === identity) await claims.delete(key, revision)
   }
   await (await openWaitingReports(bus, replicas)).delete(waitingKey(name))
+  const dropped = await openDroppedWrites(bus, replicas)
+  for (const { key } of await dropped.list(droppedFilter(name))) await dropped.delete(key)
   const holds = await openDeletionHolds(bus, replicas)
   for (const prefix of [HOLD_PREFIX, CONFIRMATION_PREFIX]) await holds.delete(prefix + name)
 }
