@@ -3,11 +3,13 @@ import type { DecisionKey } from '#libs/projection'
 import { decideRank } from '#libs/translation'
 import type { Cause } from './plan.ts'
 
+type Touched = { key: DecisionKey; cause: Cause }
+
 /** What a batch of messages has touched: each key once, with the last change that led to it. */
 export class Batch {
   /** Intents that follow from outcomes and reports directly. */
   readonly announcements: Intent[] = []
-  readonly #touched = new Map<string, { key: DecisionKey; cause: Cause }>()
+  readonly #touched = new Map<string, Touched>()
 
   get isEmpty(): boolean {
     return this.#touched.size === 0 && this.announcements.length === 0
@@ -19,11 +21,26 @@ export class Batch {
     }
   }
 
-  /** The keys to decide about: what others need comes first. */
-  inOrder(): { key: DecisionKey; cause: Cause }[] {
-    const rank = (item: { key: DecisionKey }): number => decideRank(item.key.ref.resource)
-    return [...this.#touched.values()].toSorted((a, b) => rank(a) - rank(b))
+  /**
+   * The keys to decide about: of each tenant what others need comes first, and tenants take turns, so that one with much
+   * to decide about keeps those with little waiting for no more than a turn of each.
+   */
+  inOrder(): Touched[] {
+    const byTenant = new Map<string, Touched[]>()
+    for (const item of this.#touched.values()) {
+      const own = byTenant.get(item.key.tenant)
+      if (own === undefined) byTenant.set(item.key.tenant, [item])
+      else own.push(item)
+    }
+    const rank = (item: Touched): number => decideRank(item.key.ref.resource)
+    return inTurns([...byTenant.values()].map((own) => own.toSorted((a, b) => rank(a) - rank(b))))
   }
+}
+
+function inTurns<T>(lists: readonly (readonly T[])[]): T[] {
+  if (lists.length < 2) return [...(lists[0] ?? [])]
+  const longest = Math.max(...lists.map((list) => list.length))
+  return Array.from({ length: longest }, (_, turn) => lists.flatMap((list) => list.slice(turn, turn + 1))).flat()
 }
 
 /** The cause of what follows from a change. */

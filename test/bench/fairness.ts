@@ -1,8 +1,7 @@
-import type { Field } from './field.ts'
 import type { Installation } from './installation.ts'
 import { until } from './pod-watch.ts'
 import { createPod, inParallel, present } from './pods.ts'
-import { type Place, copyOf, oneByOne, patchStatus, placesOf, tellStatus, untilRuns } from './regular.ts'
+import { type Place, oneByOne, patchStatus, tellStatus, untilRuns } from './regular.ts'
 import { type Percentiles, median, percentiles } from './statistics.ts'
 import { table } from './table.ts'
 
@@ -33,17 +32,19 @@ const TIMEOUT_MS = 600_000
  * after another.
  */
 export async function fairness(
-  { host }: Installation,
-  field: Field,
+  { host }: Pick<Installation, 'host'>,
+  places: readonly Place[],
   { greedyPods, regularPods }: FairnessScale,
 ): Promise<FairnessRun> {
-  const places = placesOf(field)
   const greedy = places.slice(0, Math.max(1, Math.round(places.length / 5)))
   const regular = places.slice(greedy.length)
   const alone = timesOf(await oneByOne(regular, regularPods, 'alone'))
   const made: number[] = []
   const burst = Promise.all(greedy.map((place) => makeAtOnce(place, greedyPods, made)))
-  await until(() => greedy.every((place) => place.pods.pods.size > 0), { what: 'the burst', timeoutMs: TIMEOUT_MS })
+  await until(() => greedy.every((place) => place.pods.pods.has(greedyName(place, 0))), {
+    what: 'the burst',
+    timeoutMs: TIMEOUT_MS,
+  })
   const beside = timesOf(await oneByOne(regular, regularPods, 'beside'))
   await burst
   const create = { alone, beside, greedy: timesOf(made) }
@@ -54,7 +55,7 @@ export async function fairness(
     const pods = Array.from({ length: greedyPods }, (_, index) => greedyName(place, index))
     for (let round = 0; !isOver; round++) {
       await inParallel(pods, async (pod) => {
-        if (!isOver) await patchStatus(host, copyOf(place, pod), `round ${round}`)
+        if (!isOver) await patchStatus(host, place.copyOf(pod), `round ${round}`)
       })
     }
   })

@@ -3,7 +3,7 @@ import type { KubeClient } from '#libs/kube'
 import type { Field } from './field.ts'
 import type { Installation } from './installation.ts'
 import { createPod, inParallel, present } from './pods.ts'
-import { type Place, oneByOne, placesOf, untilRuns } from './regular.ts'
+import { type Place, oneByOne, tenantPlaces, untilRuns } from './regular.ts'
 import { type Percentiles, median, percentiles } from './statistics.ts'
 import { table } from './table.ts'
 
@@ -22,7 +22,7 @@ export async function isolation(
   field: Field,
   { podsEach }: { podsEach: number },
 ): Promise<IsolationRun> {
-  const [bad, ...neighbours] = placesOf(field)
+  const [bad, ...neighbours] = tenantPlaces(field)
   const tenant = present(bad, 'a tenant')
   const alone = percentiles(await oneByOne(neighbours, podsEach, 'alone'))
   const beside: Record<string, Percentiles> = {}
@@ -40,10 +40,11 @@ export async function isolation(
 type Spoil = (place: Place, host: KubeClient) => Promise<() => Promise<void>>
 
 const WAYS: Record<string, Spoil> = {
-  'hot-loop': async ({ client, namespace, pods, ...place }) => {
+  'hot-loop': async (place) => {
+    const { client, namespace } = place
     const at = { namespace, name: 'hot' }
     await createPod(client, namespace, 'hot')
-    await untilRuns({ client, namespace, pods, ...place }, 'hot')
+    await untilRuns(place, 'hot')
     let isOver = false
     let changes = 0
     const startedAt = performance.now()

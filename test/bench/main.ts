@@ -10,6 +10,7 @@ import { type Field, openField } from './field.ts'
 import { type Installation, startInstallation } from './installation.ts'
 import { type BenchOptions, USAGE, parseOptions } from './options.ts'
 import { type Pairs, reportBurst, reportTrickle, resultOf } from './report.ts'
+import { hostPlaces, tenantPlaces } from './regular.ts'
 import { trickleInTenant, trickleOnHost } from './trickle.ts'
 
 function progress(line: string): void {
@@ -99,13 +100,18 @@ const SCENARIO: Record<InstallationScenario, Run> = {
     })
     return { text: reportBurst(runs, installation.ownNames), result: resultOf(runs) }
   },
-  fairness: (installation, field, options) =>
-    inTurn(field, {
+  fairness: async (installation, field, options) => {
+    const pods = options.greedyPods
+    const runs = await inPairs(field, {
       what: 'fairness',
       repeat: options.repeat,
-      run: () => fairness(installation, field, options),
-      report: reportFairness,
-    }),
+      pods,
+      baseline: () => fairness(installation, hostPlaces(installation.host, field), options),
+      product: () => fairness(installation, tenantPlaces(field), options),
+    })
+    const text = `straight on the host\n\n${reportFairness(runs.baseline)}\n\ntenants\n\n${reportFairness(runs.product)}`
+    return { text, result: runs }
+  },
   isolation: (installation, field, { repeat, regularPods }) =>
     inTurn(field, {
       what: 'isolation',

@@ -4,21 +4,43 @@ import type { KubeClient } from '#libs/kube'
 import { RESOURCES } from '#libs/kube-model'
 import type { Field } from './field.ts'
 import { type PodWatch, until } from './pod-watch.ts'
-import { NAMESPACE, createPod, present } from './pods.ts'
+import { BASELINE_NAMESPACE, NAMESPACE, createPod, present } from './pods.ts'
 
 /** A tenant, or a namespace of the host in the place of one. */
-export type Place = { name: string; client: KubeClient; namespace: string; pods: PodWatch }
+export type Place = {
+  name: string
+  client: KubeClient
+  namespace: string
+  pods: PodWatch
+  /** Where a pod of it is on the host. */
+  copyOf(pod: string): { namespace: string; name: string }
+}
 
 const TIMEOUT_MS = 180_000
 
-export function placesOf(field: Field): Place[] {
-  return field.tenants.map(({ name, client, pods }) => ({ name, client, pods, namespace: NAMESPACE }))
+/** The tenants. */
+export function tenantPlaces(field: Field): Place[] {
+  return field.tenants.map(({ name, client, pods }) => ({
+    name,
+    client,
+    pods,
+    namespace: NAMESPACE,
+    copyOf: (pod) => ({
+      namespace: `causeway-${name}`,
+      name: hostName({ namespace: NAMESPACE, name: pod }, name),
+    }),
+  }))
 }
 
-/** Where a pod of a place is on the host. */
-export function copyOf(place: Place, pod: string): { namespace: string; name: string } {
-  const name = hostName({ namespace: place.namespace, name: pod }, place.name)
-  return { namespace: `causeway-${place.name}`, name }
+/** As many places straight on the host: what the API server itself does to those who share it. */
+export function hostPlaces(host: KubeClient, field: Field): Place[] {
+  return field.tenants.map(({ name }) => ({
+    name: `host-${name}`,
+    client: host,
+    pods: field.host,
+    namespace: BASELINE_NAMESPACE,
+    copyOf: (pod) => ({ namespace: BASELINE_NAMESPACE, name: pod }),
+  }))
 }
 
 /** Each place makes pods one after another, each when the one before runs. @returns ms until each ran */
@@ -49,7 +71,7 @@ export function untilRuns(place: Place, name: string): Promise<void> {
 export async function tellStatus(host: KubeClient, place: Place, name: string): Promise<number> {
   const before = present(place.pods.pods.get(name), name).changedAt
   const sentAt = systemClock.now()
-  await patchStatus(host, copyOf(place, name), `seen at ${sentAt}`)
+  await patchStatus(host, place.copyOf(name), `seen at ${sentAt}`)
   await until(() => (place.pods.pods.get(name)?.changedAt ?? before) > before, {
     what: `the status of ${name}`,
     timeoutMs: TIMEOUT_MS,
