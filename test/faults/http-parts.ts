@@ -25,6 +25,17 @@ export function send(outgoing: Outgoing, chunk: Buffer): boolean {
   return (outgoing as ServerResponse).write(chunk)
 }
 
+/** Resolves when more can be written, or nothing can any more. */
+export function untilDrained(outgoing: Outgoing): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      outgoing.off('drain', done).off('close', done)
+      resolve()
+    }
+    outgoing.on('drain', done).on('close', done)
+  })
+}
+
 /** Ends a request as a broken connection does, over HTTP/2 without the others on the connection. */
 export function cut(outgoing: Outgoing): void {
   if ('stream' in outgoing) outgoing.stream?.close(constants.NGHTTP2_INTERNAL_ERROR)

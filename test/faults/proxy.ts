@@ -20,6 +20,7 @@ import {
   passedOn,
   readAll,
   send,
+  untilDrained,
   writeHead,
 } from './http-parts.ts'
 import { type ProxyFault, RETRY_AFTER_SECONDS, statusOf } from './proxy-fault.ts'
@@ -204,7 +205,7 @@ export async function openProxy(options: ProxyOptions): Promise<Proxy> {
         await sleep(1)
         return cut(outgoing)
       }
-      if (!send(outgoing, chunk)) await new Promise((resolve) => outgoing.once('drain', resolve).once('close', resolve))
+      if (!send(outgoing, chunk)) await untilDrained(outgoing)
     }
     outgoing.end()
   }
