@@ -69,7 +69,11 @@ beforeAll(async () => {
   }
   const entry = await sources.registry.get('a')
   if (entry === undefined) throw new Error('tenant a is not registered')
-  await sources.registry.put({ ...entry, config: { sync: { fromHost: { runtimeClasses: { enabled: true } } } } })
+  const config = {
+    sync: { fromHost: { runtimeClasses: { enabled: true } } },
+    policies: { podSecurityStandard: 'baseline' },
+  }
+  await sources.registry.put({ ...entry, config })
   tenant = await openCluster(up.ready.kubeconfigs['a'] ?? '')
   host = await openCluster(up.ready.hostKubeconfig)
   closing.push(
@@ -199,6 +203,19 @@ describe('why names the cause', () => {
     expect(verdict.remedy).toContain('policy of the host')
     expect(await eventOn('denied-one', 'AdmissionDenied')).toContain('not on a Friday')
     expect(await outcomes('AdmissionDenied')).toBeGreaterThan(0)
+  })
+
+  test('of a refusal by the tenant’s own policy', async () => {
+    // The configuration that names the policy also asks for this kind.
+    await expect.poll(async () => (await ask('runtimeclass', 'no-such')).facts.seen.host.isListed, POLL).toBe(true)
+    const pod = podOf('default', 'rooted')
+    const volumes = [{ name: 'root', hostPath: { path: '/' } }]
+    await tenant.create({ ...pod, spec: { ...(pod['spec'] as object), volumes } })
+    const { verdict } = await untilReason('pod', 'rooted', { reason: 'PolicyRejected' })
+    expect(verdict.summary).toContain('hostPath volumes')
+    expect(verdict.remedy).toContain('podSecurityStandard')
+    expect(await eventOn('rooted', 'PolicyRejected')).toContain('hostPath')
+    await expect.poll(() => parked('PolicyRejected'), POLL).toBe(1)
   })
 
   test('of a name that an object of the host holds, from either side', async () => {
