@@ -10,6 +10,8 @@ export type IntentLogOptions = {
   partition: number
   /** Told of an intent that the log will never take, such as one that is too large. */
   onRefused: (intent: Intent, error: BusError) => void
+  /** Told of an intent that the log had already: its outcome may have been read before. */
+  onDoubled: (intent: Intent) => void
   /** Told when nothing can be published any more. */
   onFailure: (error: unknown) => void
 }
@@ -35,13 +37,15 @@ export class IntentLog {
    * @throws the signal's reason when it aborts while there is something to wait for
    */
   async publish(intent: Intent, signal: AbortSignal): Promise<void> {
-    const { publisher, partition, onRefused, onFailure } = this.#options
+    const { publisher, partition, onRefused, onDoubled, onFailure } = this.#options
     const needed = intent.needs.flatMap((ref) => this.#byTarget.get(targetId(ref)) ?? [])
     if (needed.length > 0) await unlessAborted(Promise.all(needed), signal)
     if (publisher.unsettled >= ASK_FOR_ROOM) await unlessAborted(publisher.ready(), signal)
     const id = targetId(intent.target)
     const stored = publisher.publish(encodeIntent(intent, partition)).then(
-      () => undefined,
+      ({ duplicate }) => {
+        if (duplicate) onDoubled(intent)
+      },
       (error: unknown) => {
         if (isRefusal(error)) onRefused(intent, error)
         else onFailure(error)

@@ -157,6 +157,16 @@ test('a creation that was refused does not wait anew for what it refers to, but 
   expect(decider.decide(keyOf(web), cause)).toMatchObject([{ write: { op: 'create' }, attempt: 1 }])
 })
 
+test('of an intent that the log had already the answer may have been missed: it is issued again soon', () => {
+  fold(web, pod)
+  const first = decideOne(web)
+  decider.doubled(first)
+  clock.advance(4_000)
+  expect(decider.decide(keyOf(web), cause)).toEqual([])
+  clock.advance(1_000)
+  expect(decider.decide(keyOf(web), cause)).toMatchObject([{ target: first.target, attempt: 1 }])
+})
+
 test('an intent that nobody has an answer to is issued again, under another id', () => {
   fold(web, pod)
   const first = decideOne(web)

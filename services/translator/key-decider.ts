@@ -23,6 +23,8 @@ import { COUNTED_WAITING, settle } from './settle.ts'
 
 /** When an object that cannot be processed is tried again: a later version of this build may know better. */
 const POISON_RETRY_MS = 600_000
+/** An answer that is yet to come comes within this time, as a rule. */
+const DOUBLED_RETRY_MS = 5_000
 
 /** Reasons that say nothing about any other object. */
 const OWN_CAUSES: ReadonlySet<string> = new Set<Reason>([
@@ -87,6 +89,17 @@ export class KeyDecider {
     const now = clock.now()
     const reason = { reason: 'PoisonMessage', message: why } as const
     projection.pending.put(key, { ...row, ...reason, state: 'parked', since: now, due: now + POISON_RETRY_MS })
+  }
+
+  /**
+   * Takes in that the log had an intent already, from before a crash. The writer may have answered it since, and the
+   * answer may have been read while nobody knew of the intent: it is not waited for as long as for another.
+   */
+  doubled(intent: Intent): void {
+    const { projection, clock } = this.#options
+    const key: DecisionKey = { tenant: intent.target.tenant, ref: intent.source }
+    const row = projection.pending.of(key).find((pending) => pending.intentId === intent.id)
+    if (row?.state === 'issued') projection.pending.put(key, { ...row, due: clock.now() + DOUBLED_RETRY_MS })
   }
 
   /** Notes why nothing can be decided, and when it is tried again: until then nothing of the key is due. */

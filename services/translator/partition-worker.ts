@@ -96,6 +96,7 @@ export class PartitionWorker {
     this.#intents = new IntentLog({
       ...options,
       onRefused: (intent, error) => void this.#turns.take(() => this.#refused(intent, error)),
+      onDoubled: (intent) => void this.#turns.take(() => this.#doubled(intent)),
       onFailure: (error) => this.#failure.reject(error),
     })
     this.#report = new PositionReport({
@@ -371,6 +372,12 @@ export class PartitionWorker {
       stream.moveTo(end)
       this.#commits.soon()
     })
+  }
+
+  #doubled(intent: Intent): void {
+    this.#decider.doubled(intent)
+    this.#dueAt = undefined
+    this.#commits.soon()
   }
 
   #refused(intent: Intent, error: Error): void {
