@@ -49,6 +49,8 @@ export type Waking = {
   tenant: string
   reason: string
   side?: Side
+  /** What is written, not what it is written for. @default all */
+  resource?: string
   /** @default all */
   limit?: number
 }
@@ -173,9 +175,9 @@ export class PendingTable {
   }
 
   /** Makes parked writes due. @returns their keys, to be decided about again */
-  wake({ tenant, reason, side, limit = -1 }: Waking): DecisionKey[] {
+  wake({ tenant, reason, side, resource, limit = -1 }: Waking): DecisionKey[] {
     // What is not decided yet, or rejected, has a slot of no side.
-    return this.#wake.all(tenant, reason, `${side ?? '*'}/*`, limit).map(keyOfRow)
+    return this.#wake.all(tenant, reason, `${side ?? '*'}/${resource ?? '*'}/*`, limit).map(keyOfRow)
   }
 
   /** How much of a tenant waits for whatever reason, counted up to `limit`. */

@@ -280,6 +280,28 @@ describe('the end of a list', () => {
   })
 })
 
+test('the end of a list makes due what the API did not serve, on that side and of that kind', () => {
+  const gateway = { resource: 'gateways.gateway.networking.k8s.io', namespace: 'default', name: 'edge' }
+  const key = { tenant: TEAM, ref: gateway }
+  const row = {
+    intentId: 'i',
+    digest: 'd',
+    attempt: 3,
+    state: 'parked',
+    carriesBase: false,
+    since: 5,
+    due: 900,
+  } as const
+  const slot = `host/${gateway.resource}/causeway-team/edge/create`
+  projection.bindTenant(TEAM, 'uid')
+  projection.pending.put(key, { ...row, slot, reason: 'Unsupported' })
+  projection.fold(log.synced({ tenant: TEAM, side: 'virtual', resource: gateway.resource }))
+  projection.fold(log.synced({ tenant: TEAM, side: 'host', resource: 'pods' }))
+  expect(projection.pending.due(10, 10)).toEqual([])
+  projection.fold(log.synced({ tenant: TEAM, side: 'host', resource: gateway.resource }))
+  expect(projection.pending.due(10, 10)).toEqual([key])
+})
+
 describe('a sweep', () => {
   test('goes through originals and through copies that have none, in the order of deciding', () => {
     fold('ADDED', virtualKey(web), webWithConfig)

@@ -351,6 +351,8 @@ export class Projection {
     this.#setSynced.run(tenant, side, resource, change.epoch)
     // Copies of what every tenant may see, and that is not among what there is.
     if (tenant === '') return this.tenants().map((each) => ({ tenant: each, resources: [resource] }))
+    // What could not be written as long as the API did not serve the kind.
+    this.pending.wake({ tenant, reason: 'Unsupported', side, resource })
     // Copies whose original has not shown up in the complete list, and the other way round; what is used, which all
     // objects together tell that may refer to it; and what depends on whether one of these is there.
     const users = kindsFollowing(resource).map((kind) => resourceToken(kind.resource))

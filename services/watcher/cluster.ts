@@ -48,7 +48,7 @@ const TIMEOUT_MS = 10_000
 export class WatchedCluster {
   /** Key of its identity, and its name in messages. */
   readonly name: string
-  /** Wakes the watches of custom resources. */
+  /** Wakes the watches of kinds that were not served. */
   readonly definitions = new DefinitionNews()
   readonly #client: () => KubeClient
   readonly #identities: Kv<ClusterIdentity>

@@ -3,7 +3,7 @@ import { type Clock, backoffDelay } from '#libs/kernel'
 import { type ListedEvent, type ReflectorEvent, type StateEvent, reflect } from '#libs/kube'
 import { type KubeObject, resourceToken } from '#libs/kube-model'
 import type { Logger } from '#libs/telemetry'
-import { DEFINITIONS, isCustomResource, virtualRefOf } from '#libs/translation'
+import { DEFINITIONS, virtualRefOf } from '#libs/translation'
 import { ClusterChangedError, type WatchedCluster } from './cluster.ts'
 import { backOffState, failureState } from './failure-state.ts'
 import type { KindLog } from './kind-log.ts'
@@ -216,7 +216,7 @@ export class KindWatch {
       keepManagedFields: needsManagedFields(scope),
       checkpoint,
       known: () => log.known?.values() ?? [],
-      clock: isCustomResource(resourceToken(scope.resource)) ? cluster.definitions.clock(clock) : clock,
+      clock: cluster.definitions.clock(clock, resourceToken(scope.resource)),
       random,
       signal,
     })
@@ -242,7 +242,8 @@ export class KindWatch {
       case 'ADDED':
       case 'MODIFIED':
       case 'DELETED':
-        if (resourceToken(this.#options.scope.resource) === DEFINITIONS) this.#options.cluster.definitions.announce()
+        if (resourceToken(this.#options.scope.resource) === DEFINITIONS)
+          this.#options.cluster.definitions.announce(event.object.metadata.name)
         if (!event.initial) this.#lastVersion = event.object.metadata.resourceVersion
         await this.#recall(event.object, signal)
         return this.intake.take(event, signal)
@@ -258,14 +259,16 @@ export class KindWatch {
   }
 
   async #onState(event: StateEvent, signal: AbortSignal): Promise<void> {
-    const { log, report, metrics, scope } = this.#options
+    const { log, report, metrics, scope, cluster } = this.#options
+    const resource = resourceToken(scope.resource)
     switch (event.state) {
       case 'backing-off': {
         const { state, message } = backOffState(event.message)
-        metrics.error(scope.side, resourceToken(scope.resource))
+        metrics.error(scope.side, resource)
         this.#isResumed = true
         report(state, message)
         this.#absences = state === 'absent' ? this.#absences + 1 : 0
+        cluster.definitions.note(resource, state === 'absent' && scope.resource.group !== '')
         this.#closeAbsent()
         return
       }
@@ -283,6 +286,7 @@ export class KindWatch {
         await this.#verify(signal)
         this.#synced = true
         this.#absences = 0
+        cluster.definitions.note(resource, false)
         report('synced', '')
         // What is wrong with the API the watch tells.
         if (this.#isResumed) this.#glance(signal).catch(() => undefined)

@@ -1,6 +1,8 @@
 import { backoffDelay } from '#libs/kernel'
+import { DEFINITIONS } from '#libs/translation'
 import { ClusterChangedError, HostAsTenantError, SharedClusterError, type WatchedCluster } from './cluster.ts'
 import { failureState, remedyFor } from './failure-state.ts'
+import { followDefinitions } from './follow-definitions.ts'
 import type { WatcherParts } from './watcher-parts.ts'
 
 export type SuperviseOptions = {
@@ -27,6 +29,11 @@ export async function superviseCluster(options: SuperviseOptions): Promise<void>
   const reportAll = (status: ReturnType<typeof failureState>): void => {
     for (const { resource } of kinds) board.set({ tenant, resource, ...status })
   }
+  // What is watched as a kind of its own tells the others all the same.
+  const isToFollow = !kinds.some(({ resource }) => resource.split('/')[0] === DEFINITIONS)
+  const definitions = {
+    run: (together: AbortSignal) => followDefinitions({ cluster, clock, random, signal: together }),
+  }
   reportAll({ state: 'listing', message: '' })
   // The same is told once, however often it is tried.
   let told: string | undefined
@@ -35,7 +42,7 @@ export async function superviseCluster(options: SuperviseOptions): Promise<void>
     let delayMs = backoffDelay(RETRY, attempt, random)
     try {
       await cluster.verify({ fresh: true, signal })
-      await runTogether(kinds, signal)
+      await runTogether(isToFollow ? [...kinds, definitions] : kinds, signal)
     } catch (error) {
       if (signal.aborted) return
       if (clock.now() - startedAt > 60_000) {
@@ -69,7 +76,10 @@ export async function superviseCluster(options: SuperviseOptions): Promise<void>
 }
 
 /** Runs all; when one fails, stops the others and fails likewise. */
-async function runTogether(kinds: SuperviseOptions['kinds'], signal: AbortSignal): Promise<void> {
+async function runTogether(
+  kinds: readonly { run(signal: AbortSignal): Promise<void> }[],
+  signal: AbortSignal,
+): Promise<void> {
   const stop = new AbortController()
   const together = AbortSignal.any([signal, stop.signal])
   let failure: { error: unknown } | undefined

@@ -7,11 +7,12 @@ import { define } from '../../harness/definitions.ts'
 import { configMapOf, podOf, secretOf, unique } from '../../harness/objects.ts'
 import { type World, openWorld } from '../../harness/world.ts'
 
-/* The Gateway API is custom resources: some are installed here, and one is not. */
+/* The Gateway API is custom resources: some are installed here, and one is not until the last test. */
 
 const GATEWAYS = 'gateways.gateway.networking.k8s.io'
 const ROUTES = 'httproutes.gateway.networking.k8s.io'
 const GRANTS = 'referencegrants.gateway.networking.k8s.io'
+const GRPC_ROUTES = 'grpcroutes.gateway.networking.k8s.io'
 const CLASSES = 'gatewayclasses.gateway.networking.k8s.io'
 const INSTALLED = ([GATEWAYS, ROUTES, GRANTS, CLASSES] as const).map((token) => RESOURCES[token])
 
@@ -113,4 +114,23 @@ test('a kind whose definition is missing keeps no other from crossing', async ()
   await host.until('pods', tenant.copyOf({ namespace, name: 'app' }), () => true)
   const { stdout } = await world.up.command('tenant', 'list', '--json')
   expect(stdout).not.toMatch(/unreachable|unauthorized/)
+})
+
+test('a definition that is installed later is seen to come, on either side', async () => {
+  const { host } = world
+  const tenant = world.tenants[0]
+  const namespace = await tenant.namespace()
+  const gateway = { namespace, name: 'late' }
+  const route = { namespace, name: 'calls' }
+  await Promise.all([host, tenant.cluster].map((each) => define(each, [RESOURCES[GRPC_ROUTES]])))
+  const listeners = [{ name: 'http', port: 80, protocol: 'HTTP' }]
+  const shared = unique('late')
+  await host.create(objectOf(CLASSES, { name: shared }, { controllerName: 'example.com/gateway' }))
+  await tenant.cluster.until(CLASSES, { name: shared }, () => true)
+  await tenant.cluster.create(objectOf(GATEWAYS, gateway, { gatewayClassName: shared, listeners }))
+  const rules = [{ backendRefs: [{ name: 'api', port: 80 }] }]
+  await tenant.cluster.create(objectOf(GRPC_ROUTES, route, { parentRefs: [{ name: 'late' }], rules }))
+  await host.until(GRPC_ROUTES, tenant.copyOf(route), () => true)
+  await tenant.cluster.delete(GRPC_ROUTES, route)
+  await host.untilGone(GRPC_ROUTES, tenant.copyOf(route))
 })
