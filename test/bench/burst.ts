@@ -8,6 +8,9 @@ import { BASELINE_NAMESPACE, NAMESPACE, createPod, inParallel, present } from '.
 /** A burst's result: seconds until every pod ran, and what that cost. */
 export type BurstRun = { seconds: number; cost: Cost }
 
+const LEAST_TIMEOUT_MS = 180_000
+const TIMEOUT_PER_POD_MS = 60
+
 /** Creates pods straight on the host, as fast as it takes them, and waits until all of them run. */
 export function burstOnHost(installation: Installation, field: Field, count: number): Promise<BurstRun> {
   const jobs = Array.from(
@@ -17,10 +20,14 @@ export function burstOnHost(installation: Installation, field: Field, count: num
   return burst(installation, jobs, [field.host])
 }
 
-/** Creates pods in all tenants, in turn, and waits until their tenants see all of them run. */
-export function burstInTenants(installation: Installation, field: Field, count: number): Promise<BurstRun> {
-  const { tenants } = field
-  const jobs = Array.from({ length: count }, (_, index) => {
+/** Creates pods in so many tenants, in turn, and waits until their tenants see all of them run. */
+export function burstInTenants(
+  installation: Installation,
+  field: Field,
+  of: { tenants: number; pods: number },
+): Promise<BurstRun> {
+  const tenants = field.tenants.slice(0, of.tenants)
+  const jobs = Array.from({ length: of.pods }, (_, index) => {
     const tenant = present(tenants[index % tenants.length], 'a tenant')
     return () => createPod(tenant.client, NAMESPACE, `burst-${tenant.name}-${index}`)
   })
@@ -39,7 +46,7 @@ async function burst(
     await inParallel(jobs, async (job) => void (await job()))
     await until(() => running() >= jobs.length, {
       what: `${jobs.length} running pods`,
-      timeoutMs: 180_000,
+      timeoutMs: LEAST_TIMEOUT_MS + jobs.length * TIMEOUT_PER_POD_MS,
       state: () => `${running()} run`,
     })
     return (systemClock.now() - startedAt) / 1000

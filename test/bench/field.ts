@@ -24,7 +24,7 @@ export async function openField({ host, tenants }: Installation): Promise<Field>
     const left = (): number => watches.reduce((sum, watch) => sum + watch.pods.size, 0)
     await until(() => left() === 0, {
       what: 'the end of all pods',
-      timeoutMs: 120_000,
+      timeoutMs: 120_000 + left() * 100,
       state: () => `${left()} left`,
     })
   }

@@ -1,12 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { type Bus, connectBus } from '#libs/bus'
-import { CausewayError, systemClock } from '#libs/kernel'
+import { systemClock } from '#libs/kernel'
 import { type KubeClient, createKubeClient, loadClusterConfig } from '#libs/kube'
+import { CloseStack } from '#libs/runtime'
+import { firstLine, startNode, stop } from './launch.ts'
 import type { BenchOptions } from './options.ts'
 import type { Pids } from './processes.ts'
 
@@ -24,6 +23,18 @@ export type Installation = {
   close(): Promise<void>
 }
 
+/** What an installation is made for. */
+export type Setup = {
+  /** Embedded tenants, where none are given. */
+  embedded: number
+  /** Pods that run at once at most; 0: nodes are there already. */
+  pods: number
+  /** Folder of its data, which stays. @default one of its own, which goes with it */
+  data?: string
+}
+
+type SetupOptions = Pick<BenchOptions, 'separate' | 'hostKubeconfig' | 'tenants' | 'processes' | 'cpuProfDir'>
+
 /** What `causeway up --json` prints when it is ready. */
 type Ready = {
   pid: number
@@ -36,115 +47,80 @@ type Ready = {
 const PODS_PER_NODE = 100
 const LEAST_NODES = 10
 
-/** As deploy/bin/causeway has them. */
-const NODE_FLAGS = ['--max-semi-space-size=16']
-
-const services = fileURLToPath(new URL('../../services/', import.meta.url))
-
 /**
- * Starts everything in a folder of its own. Simulated nodes run as a process of their own, so that what they cost is
- * not counted as ours.
+ * Starts everything. Simulated nodes run as a process of their own, so that what they cost is not counted as ours.
+ * @throws CausewayError `BenchFailed` when something does not start
  */
-export async function startInstallation(options: BenchOptions): Promise<Installation> {
-  const folder = mkdtempSync(join(tmpdir(), 'causeway-bench-'))
-  const closers: (() => Promise<void>)[] = [() => Promise.resolve(rmSync(folder, { recursive: true, force: true }))]
-  const close = async (): Promise<void> => {
-    for (const step of closers.splice(0).toReversed()) await step()
-  }
+export async function startInstallation(options: SetupOptions, setup: Setup): Promise<Installation> {
+  const stack = new CloseStack()
   try {
-    const up = startNode(options, ['cli/main.ts', 'up', '--json', '--data', folder, ...upFlags(options)])
-    closers.push(() => stop(up))
+    const folder = setup.data ?? newFolder(stack)
+    const { cpuProfDir } = options
+    const up = startNode('cli/main.ts', ['up', '--json', '--data', folder, ...upFlags(options, setup)], cpuProfDir)
+    stack.push(() => stop(up))
     const ready = JSON.parse(await firstLine(up)) as Ready
-    const nodes = startNode(options, [
-      'simulated-nodes/main.ts',
-      '--nodes',
-      String(nodesFor(options)),
-      '--kubeconfig',
-      ready.kubeconfigs['host'] ?? '',
-    ])
-    closers.push(() => stop(nodes))
-    const connect = async (name: string): Promise<KubeClient> => {
-      const path = ready.kubeconfigs[name] ?? ''
-      const config = await loadClusterConfig({ path, env: process.env, clock: systemClock })
-      const client = createKubeClient(config, { fieldManager: 'bench' })
-      closers.push(() => client.close())
-      return client
-    }
+    const nodes =
+      setup.pods === 0 ? {} : startNodes(stack, { ...options, setup, host: ready.kubeconfigs['host'] ?? '' })
     const bus = await connectBus({ servers: ready.natsUrl, name: 'bench' })
-    closers.push(() => bus.close())
+    stack.push(() => bus.close())
+    const connected = (name: string): Promise<KubeClient> => connect(stack, ready.kubeconfigs[name] ?? '')
     const names = Object.keys(ready.kubeconfigs).filter((name) => name !== 'host')
     const { nats, apiserver, ...roles } = ready.processes
     const own = known({ causeway: ready.pid, nats, ...roles })
     return {
-      host: await connect('host'),
-      tenants: await Promise.all(names.map(async (name) => ({ name, client: await connect(name) }))),
+      host: await connected('host'),
+      tenants: await Promise.all(names.map(async (name) => ({ name, client: await connected(name) }))),
       bus,
-      pids: {
-        ...own,
-        ...known({ apiserver, 'simulated-nodes': nodes.pid }),
-        ...options.processes,
-        bench: process.pid,
-      },
+      pids: { ...own, ...known({ apiserver, ...nodes }), ...options.processes, bench: process.pid },
       ownNames: Object.keys(own),
-      close,
+      close: () => stack.close(),
     }
   } catch (error) {
-    await close()
+    await stack.close()
     throw error
   }
 }
 
-function nodesFor({ scenarios, embedded, greedyPods, regularPods, tenants }: BenchOptions): number {
-  const count = tenants.length === 0 ? embedded : tenants.length
-  const pods = scenarios.includes('fairness') ? (count / 5) * greedyPods + count * regularPods * 2 : 0
-  return Math.max(LEAST_NODES, Math.ceil(pods / PODS_PER_NODE))
+/** A folder that goes when all else has been closed. */
+export function newFolder(stack: CloseStack): string {
+  const folder = mkdtempSync(join(tmpdir(), 'causeway-bench-'))
+  stack.push(() => Promise.resolve(rmSync(folder, { recursive: true, force: true, maxRetries: 5 })))
+  return folder
 }
 
-function upFlags(options: BenchOptions): string[] {
-  const tenants =
-    options.tenants.length === 0
-      ? Array.from({ length: options.embedded }, (_, index) => `t${index + 1}`)
-      : options.tenants.map(({ name, kubeconfig }) => `${name}=${resolve(kubeconfig)}`)
+/** A client of a cluster, closed with the stack. */
+export async function connect(stack: CloseStack, kubeconfig: string): Promise<KubeClient> {
+  const config = await loadClusterConfig({ path: kubeconfig, env: process.env, clock: systemClock })
+  const client = createKubeClient(config, { fieldManager: 'bench' })
+  stack.push(() => client.close())
+  return client
+}
+
+/** Simulated nodes with room for the pods. @returns their process */
+export function startNodes(
+  stack: CloseStack,
+  of: { host: string; setup: Pick<Setup, 'pods'>; cpuProfDir: string | undefined },
+): { 'simulated-nodes': number | undefined } {
+  const count = Math.max(LEAST_NODES, Math.ceil(of.setup.pods / PODS_PER_NODE))
+  const args = ['--nodes', String(count), '--kubeconfig', of.host]
+  const nodes = startNode('simulated-nodes/main.ts', args, of.cpuProfDir)
+  stack.push(() => stop(nodes))
+  return { 'simulated-nodes': nodes.pid }
+}
+
+function upFlags({ tenants, separate, hostKubeconfig }: SetupOptions, { embedded }: Setup): string[] {
+  const named =
+    tenants.length === 0
+      ? Array.from({ length: embedded }, (_, index) => `t${index + 1}`)
+      : tenants.map(({ name, kubeconfig }) => `${name}=${resolve(kubeconfig)}`)
   return [
     '--no-sample',
     '--nodes',
     '0',
-    ...(options.separate ? ['--separate'] : []),
-    ...(options.hostKubeconfig === undefined ? [] : ['--host-kubeconfig', resolve(options.hostKubeconfig)]),
-    ...tenants.flatMap((tenant) => ['--tenant', tenant]),
+    ...(separate ? ['--separate'] : []),
+    ...(hostKubeconfig === undefined ? [] : ['--host-kubeconfig', resolve(hostKubeconfig)]),
+    ...named.flatMap((tenant) => ['--tenant', tenant]),
   ]
-}
-
-/** Runs a service on this Node. In a group of its own: signals of the terminal reach it through us, in order. */
-function startNode(options: BenchOptions, args: readonly string[]): ChildProcess {
-  const [module = '', ...rest] = args
-  const profile =
-    options.cpuProfDir === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${resolve(options.cpuProfDir)}`]
-  if (options.cpuProfDir !== undefined) mkdirSync(options.cpuProfDir, { recursive: true })
-  return spawn(process.execPath, [...NODE_FLAGS, ...profile, join(services, module), ...rest], {
-    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
-    env: { ...process.env, CAUSEWAY_LOG_LEVEL: 'warn' },
-    detached: true,
-  })
-}
-
-async function firstLine(child: ChildProcess): Promise<string> {
-  const { stdout } = child
-  if (stdout === null) throw new CausewayError('the process has no output', { code: 'BenchFailed' })
-  return new Promise((done, fail) => {
-    createInterface({ input: stdout }).once('line', done)
-    child.once('error', fail)
-    child.once('exit', (code, signal) =>
-      fail(new CausewayError(`causeway up ended at its start (${signal ?? code})`, { code: 'BenchFailed' })),
-    )
-  })
-}
-
-async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
-  const exited = new Promise((done) => child.once('exit', done))
-  child.kill('SIGTERM')
-  await exited
 }
 
 function known(pids: Record<string, number | undefined>): Record<string, number> {

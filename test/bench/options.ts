@@ -1,13 +1,24 @@
 import { parseArgs } from 'node:util'
 import { ConfigError, errorMessage } from '#libs/kernel'
+import { type BurstShape, FULL, SMOKE, type Scale, USUAL } from './scales.ts'
 
-const SCENARIOS = ['trickle', 'burst', 'fairness', 'isolation', 'patrol'] as const
-type Scenario = (typeof SCENARIOS)[number]
+/** In the order in which they run: those that share an installation next to one another. */
+const SCENARIOS = [
+  'patrol',
+  'replay',
+  'trickle',
+  'burst',
+  'churn',
+  'storm',
+  'fairness',
+  'isolation',
+  'restart',
+  'fleet',
+] as const
+export type ScenarioName = (typeof SCENARIOS)[number]
 
-export type BenchOptions = {
-  scenarios: Scenario[]
-  /** Runs of each scenario, each with a baseline before it. */
-  repeat: number
+export type BenchOptions = Scale & {
+  scenarios: ScenarioName[]
   /** Whether watcher, translator and writer are processes of their own. */
   separate: boolean
   /** Kubeconfig of a host that is there already; embedded without. */
@@ -16,42 +27,60 @@ export type BenchOptions = {
   tenants: { name: string; kubeconfig: string }[]
   /** Other processes to account for, such as real API servers. */
   processes: Record<string, number>
-  tricklePods: number
-  /** Pods per second. */
-  trickleRate: number
-  burstPods: number
-  warmupPods: number
-  /** Embedded tenants, where none are given. */
-  embedded: number
-  /** Pods of each greedy tenant, and of each regular one. */
-  greedyPods: number
-  regularPods: number
-  /** Objects of the tenant that is patrolled. */
-  patrolObjects: number
-  out: string
+  /** Where the results go as JSON. */
+  json: string
+  /** Folder for charts as SVG; none are drawn without. */
+  charts: string | undefined
+  /** Folder for CPU profiles of the started processes. */
   cpuProfDir: string | undefined
 }
 
-const DEFAULT_OUT = '.cache/bench.json'
+const DEFAULT_JSON = '.cache/bench.json'
+
+type Count = Exclude<keyof Scale, 'bursts'>
+
+/** Flags that set one size each. */
+const COUNTS: Record<string, Count> = {
+  repeat: 'repeat',
+  embedded: 'embedded',
+  'trickle-pods': 'tricklePods',
+  'trickle-rate': 'trickleRate',
+  'warmup-pods': 'warmupPods',
+  'churn-maps': 'churnMaps',
+  'churn-changes': 'churnChanges',
+  'churn-rate': 'churnRate',
+  'storm-pods': 'stormPods',
+  'storm-rounds': 'stormRounds',
+  'greedy-pods': 'greedyPods',
+  'regular-pods': 'regularPods',
+  'restart-pods': 'restartPods',
+  'patrol-objects': 'patrolObjects',
+  'replay-messages': 'replayMessages',
+  'fleet-tenants': 'fleetTenants',
+}
 
 export const USAGE = `npm run bench -- [options]
 
-  --scenario NAME            trickle, burst, fairness, isolation or patrol (repeatable; default: all)
-  --repeat N                 runs of each, each next to a baseline (3)
+  --scenario NAME[,NAME]     ${SCENARIOS.join(', ')} (default: all)
+  --full                     the sizes that the aims are stated for: an hour and more
+  --smoke                    the smallest sizes, to see that everything runs: half a minute, figures without a meaning
   --separate                 watcher, translator and writer as processes of their own
   --host-kubeconfig FILE     a host that is there already (default: embedded)
   --tenant NAME=KUBECONFIG   a tenant that is there already (repeatable; default: embedded ones)
-  --embedded N               how many embedded ones (5; the fairness of VirtualCluster’s paper: 50)
   --process NAME=PID         another process to account for, such as a real API server (repeatable)
-  --trickle-pods N           pods of a trickle (100)
-  --trickle-rate N           pods per second of a trickle (10)
-  --burst-pods N             pods of a burst (500)
-  --warmup-pods N            pods before anything is measured (200)
-  --greedy-pods N            pods that each greedy tenant, one of five, makes at once (100; the paper: 900)
-  --regular-pods N           pods that each regular tenant makes one after another (10)
-  --patrol-objects N         objects of the tenant that is patrolled (10000)
-  --out FILE                 where the results go as JSON (${DEFAULT_OUT})
+  --json FILE                where the results go (${DEFAULT_JSON})
+  --charts DIR               draw charts of the results there, as SVG
   --cpu-prof DIR             write CPU profiles of the started processes there
+
+Sizes, each a whole number; the defaults are those of test/bench/scales.ts:
+
+  --repeat N                 runs of each scenario, each next to a baseline
+  --burst TENANTSxPODS       a burst in so many tenants of so many pods each (repeatable)
+  --embedded N               tenants of churn, storm, fairness and isolation
+${Object.keys(COUNTS)
+  .filter((name) => name.includes('-'))
+  .map((name) => `  --${name} N`)
+  .join('\n')}
 `
 
 /**
@@ -61,76 +90,72 @@ export const USAGE = `npm run bench -- [options]
 export function parseOptions(args: readonly string[]): BenchOptions {
   const flags = read(args)
   const problems: string[] = []
-  const count = (name: string, text: string | undefined, fallback: number): number => {
-    const value = text === undefined ? fallback : Number(text)
-    if (Number.isInteger(value) && value > 0) return value
-    problems.push(`--${name}: must be a whole number above 0`)
-    return fallback
+  const text = (name: string): string | undefined => flags[name]?.at(-1)?.toString()
+  const texts = (name: string): string[] => (flags[name] ?? []).map(String)
+  const count = (name: string, value: string): number => {
+    if (!/^[1-9]\d*$/.test(value)) problems.push(`--${name} ${value}: must be a whole number above 0`)
+    return Number(value)
   }
-  const pair = (name: string, text: string): [string, string] => {
-    const [, key = '', value = ''] = /^([^=]+)=(.+)$/.exec(text) ?? []
-    if (key === '') problems.push(`--${name} ${text}: must be NAME=VALUE`)
-    return [key, value]
+  const pair = (name: string, value: string): [string, string] => {
+    const [, key = '', rest = ''] = /^([^=]+)=(.+)$/.exec(value) ?? []
+    if (key === '') problems.push(`--${name} ${value}: must be NAME=VALUE`)
+    return [key, rest]
   }
-  const scenarios = SCENARIOS.filter((scenario) => flags.scenario?.includes(scenario) ?? true)
-  for (const name of flags.scenario ?? []) {
-    if (!SCENARIOS.some((scenario) => scenario === name)) problems.push(`--scenario ${name}: there is no such scenario`)
+  const burst = (value: string): BurstShape => {
+    const [, tenants = '', pods = ''] = /^(\d+)x(\d+)$/.exec(value) ?? []
+    if (tenants === '') problems.push(`--burst ${value}: must be TENANTSxPODS, such as 20x25`)
+    return { tenants: Number(tenants), pods: Number(pods) }
   }
+  if (flags['full'] !== undefined && flags['smoke'] !== undefined) problems.push('--full and --smoke: give one of them')
+  const scale = flags['full'] !== undefined ? FULL : flags['smoke'] !== undefined ? SMOKE : USUAL
+  const counts = Object.entries(COUNTS).flatMap(([name, key]) => {
+    const value = text(name)
+    return value === undefined ? [] : [[key, count(name, value)] as const]
+  })
+  const bursts = texts('burst').map(burst)
   const options: BenchOptions = {
-    scenarios,
-    repeat: count('repeat', flags.repeat, 3),
-    separate: flags.separate ?? false,
-    hostKubeconfig: flags['host-kubeconfig'],
-    tenants: (flags.tenant ?? []).map((text) => {
-      const [name, kubeconfig] = pair('tenant', text)
+    ...scale,
+    ...Object.fromEntries(counts),
+    ...(bursts.length === 0 ? {} : { bursts }),
+    scenarios: scenariosOf(texts('scenario'), problems),
+    separate: flags['separate'] !== undefined,
+    hostKubeconfig: text('host-kubeconfig'),
+    tenants: texts('tenant').map((value) => {
+      const [name, kubeconfig] = pair('tenant', value)
       return { name, kubeconfig }
     }),
     processes: Object.fromEntries(
-      (flags.process ?? []).map((text) => {
-        const [name, pid] = pair('process', text)
-        return [name, count('process', pid, 1)]
+      texts('process').map((value) => {
+        const [name, pid] = pair('process', value)
+        return [name, count('process', pid)]
       }),
     ),
-    tricklePods: count('trickle-pods', flags['trickle-pods'], 100),
-    trickleRate: count('trickle-rate', flags['trickle-rate'], 10),
-    burstPods: count('burst-pods', flags['burst-pods'], 500),
-    warmupPods: count('warmup-pods', flags['warmup-pods'], 200),
-    embedded: count('embedded', flags.embedded, 5),
-    greedyPods: count('greedy-pods', flags['greedy-pods'], 100),
-    regularPods: count('regular-pods', flags['regular-pods'], 10),
-    patrolObjects: count('patrol-objects', flags['patrol-objects'], 10_000),
-    out: flags.out ?? DEFAULT_OUT,
-    cpuProfDir: flags['cpu-prof'],
+    json: text('json') ?? DEFAULT_JSON,
+    charts: text('charts'),
+    cpuProfDir: text('cpu-prof'),
   }
   if (problems.length > 0) throw new ConfigError(problems)
   return options
 }
 
-function read(args: readonly string[]) {
-  const text = { type: 'string' } as const
-  const texts = { type: 'string', multiple: true } as const
+function scenariosOf(texts: readonly string[], problems: string[]): ScenarioName[] {
+  const wanted = texts.flatMap((text) => text.split(','))
+  for (const name of wanted) {
+    if (!SCENARIOS.some((scenario) => scenario === name)) problems.push(`--scenario ${name}: there is no such scenario`)
+  }
+  return SCENARIOS.filter((scenario) => wanted.length === 0 || wanted.includes(scenario))
+}
+
+type Flags = Record<string, (string | boolean)[] | undefined>
+
+function read(args: readonly string[]): Flags {
+  const text = { type: 'string', multiple: true } as const
+  const flag = { type: 'boolean', multiple: true } as const
+  const names = ['scenario', 'burst', 'host-kubeconfig', 'tenant', 'process', 'json', 'charts', 'cpu-prof']
+  const texts = [...names, ...Object.keys(COUNTS)].map((name) => [name, text] as const)
   try {
-    return parseArgs({
-      args: [...args],
-      options: {
-        scenario: texts,
-        repeat: text,
-        separate: { type: 'boolean' },
-        'host-kubeconfig': text,
-        tenant: texts,
-        process: texts,
-        'trickle-pods': text,
-        'trickle-rate': text,
-        'burst-pods': text,
-        'warmup-pods': text,
-        embedded: text,
-        'greedy-pods': text,
-        'regular-pods': text,
-        'patrol-objects': text,
-        out: text,
-        'cpu-prof': text,
-      },
-    }).values
+    const options = { full: flag, smoke: flag, separate: flag, ...Object.fromEntries(texts) }
+    return parseArgs({ args: [...args], options }).values as Flags
   } catch (error) {
     throw new ConfigError([errorMessage(error)], { cause: error })
   }

@@ -1,12 +1,10 @@
 import type { BurstRun } from './burst.ts'
 import type { Cost } from './measure.ts'
 import { STAGE_NAMES, WRITES, countWrites, stageTimes } from './outcomes.ts'
+import type { Pairs } from './pairs.ts'
 import { type Percentiles, median, medianPercentiles } from './statistics.ts'
 import { type Cell, table } from './table.ts'
 import type { TrickleRun } from './trickle.ts'
-
-/** Runs of one scenario, in pairs: each baseline right before the product. */
-export type Pairs<T> = { pods: number; baseline: T[]; product: T[] }
 
 /** Names of the processes that are ours or NATS. */
 type OwnNames = readonly string[]

@@ -1,0 +1,126 @@
+import { burstInTenants, burstOnHost } from './burst.ts'
+import { fairness, reportFairness } from './fairness.ts'
+import type { Field } from './field.ts'
+import type { Installation } from './installation.ts'
+import { isolation, reportIsolation } from './isolation.ts'
+import type { BenchOptions, ScenarioName } from './options.ts'
+import { inPairs, inTurn } from './pairs.ts'
+import { patrolAtRest, reportPatrol } from './patrol.ts'
+import { hostPlaces, tenantPlaces } from './regular.ts'
+import { replay, reportReplay } from './replay.ts'
+import { reportBurst, reportTrickle, resultOf } from './report.ts'
+import { trickleInTenant, trickleOnHost } from './trickle.ts'
+
+/** What came of a job: tables for people, numbers for the rest. */
+export type Report = { text: string; result: object }
+export type Progress = (line: string) => void
+/** Clusters and all that serves them, as a job finds it: at rest, without pods. */
+export type Stage = { installation: Installation; field: Field; progress: Progress }
+
+/** One measurement. */
+export type Job = { name: string } & (
+  | {
+      /** Tenants that it takes; jobs that follow one another and take as many share an installation. */
+      tenants: number
+      /** Pods that it has at once at most. */
+      pods: number
+      run(stage: Stage): Promise<Report>
+    }
+  | { tenants?: undefined; run(progress: Progress): Promise<Report> }
+)
+
+/** What is to be measured, in order. */
+export function jobsOf(options: BenchOptions): Job[] {
+  return options.scenarios.flatMap((name) => JOBS[name](options))
+}
+
+const JOBS: Record<ScenarioName, (options: BenchOptions) => Job[]> = {
+  patrol: ({ patrolObjects, repeat }) => [
+    alone('patrol', async () => {
+      const runs = await patrolAtRest({ objects: patrolObjects, repeat })
+      return { text: reportPatrol(runs), result: { runs } }
+    }),
+  ],
+  replay: ({ replayMessages, repeat }) => [
+    alone('replay', async (onProgress) => {
+      const runs = await replay({ messages: replayMessages, repeat, onProgress })
+      return { text: reportReplay(runs), result: { runs } }
+    }),
+  ],
+  trickle: ({ tricklePods: pods, trickleRate: perSecond, repeat }) => [
+    {
+      name: 'trickle',
+      tenants: 1,
+      pods,
+      run: async ({ installation, field, progress }) => {
+        const runs = await inPairs(field, {
+          repeat,
+          pods,
+          progress,
+          baseline: () => trickleOnHost(installation, field, { pods, perSecond }),
+          product: () => trickleInTenant(installation, field, { pods, perSecond }),
+        })
+        return { text: reportTrickle(runs, installation.ownNames), result: resultOf(runs) }
+      },
+    },
+  ],
+  burst: ({ bursts, repeat }) =>
+    bursts.map(({ tenants, pods: podsEach }) => {
+      const pods = tenants * podsEach
+      return {
+        name: `burst ${tenants} x ${podsEach}`,
+        tenants,
+        pods,
+        run: async ({ installation, field, progress }) => {
+          const runs = await inPairs(field, {
+            repeat,
+            pods,
+            progress,
+            baseline: () => burstOnHost(installation, field, pods),
+            product: () => burstInTenants(installation, field, { tenants, pods }),
+          })
+          return { text: reportBurst(runs, installation.ownNames), result: resultOf(runs) }
+        },
+      }
+    }),
+  churn: () => [],
+  storm: () => [],
+  fairness: (options) => [
+    {
+      name: 'fairness',
+      tenants: options.embedded,
+      pods: (options.embedded / 5) * options.greedyPods + options.embedded * options.regularPods * 2,
+      run: async ({ installation, field, progress }) => {
+        const runs = await inPairs(field, {
+          repeat: options.repeat,
+          pods: options.greedyPods,
+          progress,
+          baseline: () => fairness(installation, hostPlaces(installation.host, field), options),
+          product: () => fairness(installation, tenantPlaces(field), options),
+        })
+        const text = `straight on the host\n\n${reportFairness(runs.baseline)}\n\ntenants\n\n${reportFairness(runs.product)}`
+        return { text, result: runs }
+      },
+    },
+  ],
+  isolation: ({ embedded, repeat, regularPods }) => [
+    {
+      name: 'isolation',
+      tenants: embedded,
+      pods: embedded * regularPods * 4,
+      run: ({ installation, field, progress }) =>
+        inTurn(field, {
+          repeat,
+          progress,
+          run: () => isolation(installation, field, { podsEach: regularPods }),
+          report: reportIsolation,
+        }),
+    },
+  ],
+  restart: () => [],
+  fleet: () => [],
+}
+
+function alone(name: string, run: (progress: Progress) => Promise<Report>): Job {
+  return { name, run }
+}

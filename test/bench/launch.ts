@@ -1,0 +1,50 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { CausewayError } from '#libs/kernel'
+
+/** As deploy/bin/causeway has them. */
+const NODE_FLAGS = ['--max-semi-space-size=16']
+
+const services = fileURLToPath(new URL('../../services/', import.meta.url))
+
+/** Runs a service on this Node. In a group of its own: signals of the terminal reach it through us, in order. */
+export function startNode(module: string, args: readonly string[], cpuProfDir: string | undefined): ChildProcess {
+  const profile = cpuProfDir === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${resolve(cpuProfDir)}`]
+  if (cpuProfDir !== undefined) mkdirSync(cpuProfDir, { recursive: true })
+  return spawn(process.execPath, [...NODE_FLAGS, ...profile, join(services, module), ...args], {
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    env: { ...process.env, CAUSEWAY_LOG_LEVEL: 'warn' },
+    detached: true,
+  })
+}
+
+/** @throws CausewayError `BenchFailed` when the process ends before it has said a line */
+export async function firstLine(child: ChildProcess): Promise<string> {
+  const { stdout } = child
+  if (stdout === null) throw new CausewayError('the process has no output', { code: 'BenchFailed' })
+  return new Promise((done, fail) => {
+    createInterface({ input: stdout }).once('line', done)
+    child.once('error', fail)
+    child.once('exit', (code, signal) =>
+      fail(
+        new CausewayError(
+          `${child.spawnargs.slice(2).join(' ').slice(0, 200)} ended at its start (${signal ?? code})`,
+          {
+            code: 'BenchFailed',
+          },
+        ),
+      ),
+    )
+  })
+}
+
+/** Ends a process in order, and waits for that. */
+export async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const exited = new Promise((done) => child.once('exit', done))
+  child.kill('SIGTERM')
+  await exited
+}
