@@ -1,6 +1,6 @@
 export { isDamaged, removeDatabase } from './database.ts'
 export type { StoredObject } from './object-table.ts'
-export type { DecisionKey, Pending } from './pending-table.ts'
+export type { DecisionKey, Pending, Retrying } from './pending-table.ts'
 export { Projection } from './projection.ts'
 export type { ProjectionOptions } from './projection.ts'
 export type { Sweep } from './sweep-keys.ts'

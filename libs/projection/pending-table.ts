@@ -55,6 +55,9 @@ export type Waking = {
   limit?: number
 }
 
+/** Which of a tenant's waiting writes are to be tried again, whatever they are due: all of them where nothing more is said. */
+export type Retrying = { tenant: string; object?: ObjectRef; reason?: string }
+
 type KeyRow = { tenant: string; resource: string; namespace: string; name: string }
 
 /** A tenant that is not bound is not decided about, so its keys must not hide those that are due after them. */
@@ -75,6 +78,8 @@ export class PendingTable {
   readonly #parkedByReason
   readonly #waitingByReason
   readonly #waitingLongest
+  readonly #newestWaiting
+  readonly #retry
   readonly #wake
   readonly #waiting
 
@@ -103,8 +108,20 @@ export class PendingTable {
     this.#wake = database.prepare<[string, string, string, number], KeyRow>(
       `UPDATE pending SET due = 0 WHERE (tenant, resource, namespace, name, slot) IN (
          SELECT tenant, resource, namespace, name, slot FROM pending
-         WHERE tenant = ? AND reason = ? AND state = 'parked' AND slot GLOB ? LIMIT ?)
+         WHERE tenant = ? AND reason = ? AND state = 'parked' AND due IS NOT NULL AND slot GLOB ? LIMIT ?)
        RETURNING tenant, resource, namespace, name`,
+    )
+    this.#retry = database.prepare<Record<string, string | null>, KeyRow>(
+      `UPDATE pending SET due = 0
+       WHERE tenant = @tenant AND reason IS NOT NULL AND state IN ('parked', 'waiting')
+         AND (@reason IS NULL OR reason = @reason)
+         AND (@name IS NULL OR (resource = @resource AND namespace = @namespace AND name = @name))
+       RETURNING tenant, resource, namespace, name`,
+    )
+    this.#newestWaiting = database.prepare<[string], ObjectRef & { reason: string; message: string; since: number }>(
+      `SELECT resource, namespace, name, reason, message, since FROM pending
+       WHERE tenant = ? AND reason IS NOT NULL AND message IS NOT NULL AND state = 'parked'
+       ORDER BY since DESC, resource, namespace, name LIMIT 1`,
     )
     this.#waiting = database.prepare<[string, number], { count: number }>(
       'SELECT count(*) AS count FROM (SELECT 1 FROM pending WHERE tenant = ? AND reason IS NOT NULL LIMIT ?)',
@@ -174,7 +191,18 @@ export class PendingTable {
     return this.#parkedFor.all(tenant, reason).map(keyOfRow)
   }
 
-  /** Makes parked writes due. @returns their keys, to be decided about again */
+  /** Makes what waits due, also what would not be tried again. @returns its keys, one for each write */
+  retry({ tenant, object, reason }: Retrying): DecisionKey[] {
+    const { resource = null, namespace = null, name = null } = object ?? {}
+    return this.#retry.all({ tenant, reason: reason ?? null, resource, namespace, name }).map(keyOfRow)
+  }
+
+  /** The object of a tenant that began to wait last, with the API's words. */
+  newestWaiting(tenant: string): (ObjectRef & { reason: string; message: string; since: number }) | undefined {
+    return this.#newestWaiting.get(tenant)
+  }
+
+  /** Makes parked writes due, but those that are not to be tried. @returns their keys, to be decided about again */
   wake({ tenant, reason, side, resource, limit = -1 }: Waking): DecisionKey[] {
     // What is not decided yet, or rejected, has a slot of no side.
     return this.#wake.all(tenant, reason, `${side ?? '*'}/${resource ?? '*'}/*`, limit).map(keyOfRow)

@@ -16,6 +16,7 @@ import type { Vault } from '#libs/vault'
 import { announcementFor } from './announce.ts'
 import type { DeletionGuard } from './deletion-guard.ts'
 import type { TranslatorMetrics } from './metrics.ts'
+import type { DroppedWritesKeeper } from './dropped-writes.ts'
 import { type Cause, type Plan, WAIT_SLOT, plan } from './plan.ts'
 import { RepeatBrake } from './repeat-brake.ts'
 import { SeenVersions } from './seen-versions.ts'
@@ -48,6 +49,8 @@ export type KeyDeciderOptions = {
   logger: Logger
   metrics: TranslatorMetrics
   guard: Pick<DeletionGuard, 'admit' | 'settled'>
+  /** What operators have dropped. @default nothing */
+  dropped?: Pick<DroppedWritesKeeper, 'keep'> | undefined
   tenant(name: string): TenantContext | undefined
 }
 
@@ -211,10 +214,11 @@ export class KeyDecider {
     const held = this.#brake(key, { ...planned, rows }, now)
     for (const row of planned.puts) projection.pending.put(key, held.get(row.intentId) ?? row)
     for (const slot of planned.deletes) projection.pending.delete(key, slot)
+    const dropped = this.#options.dropped?.keep(key, rows)
     const announcements = planned.rejected.flatMap(({ reason, message }) =>
       this.#announce(key, tenant, { reason: reasonOf(reason), message, count: 1, cause }),
     )
-    const free = planned.intents.filter((intent) => !held.has(intent.id))
+    const free = planned.intents.filter(({ id }) => !held.has(id) && dropped?.has(id) !== true)
     return [...announcements, ...free.map((intent) => this.#finish(intent, metrics))]
   }
 

@@ -10,6 +10,8 @@ import {
   partitionOf,
 } from '#libs/events'
 import { errorMessage } from '#libs/kernel'
+import type { ObjectRef } from '#libs/kube-model'
+import type { Retrying } from '#libs/projection'
 import { Alarm } from './alarm.ts'
 import { Batch, causeOf } from './batch.ts'
 import { Committer } from './committer.ts'
@@ -17,8 +19,10 @@ import { DeletionGuard, type HoldBoard } from './deletion-guard.ts'
 import { fillProjection } from './fill-projection.ts'
 import { FollowedStream } from './followed-stream.ts'
 import { IntentLog } from './intent-log.ts'
+import { DroppedWritesKeeper } from './dropped-writes.ts'
 import { KeyDecider } from './key-decider.ts'
 import type { Cause } from './plan.ts'
+import { Patrol, type PatrolReport } from './patrol.ts'
 import { PositionReport } from './position-report.ts'
 import { Reports } from './reports.ts'
 import { Sweeps } from './sweeps.ts'
@@ -64,9 +68,13 @@ export class PartitionWorker {
   readonly #commits: Committer
   readonly #sweeps: Sweeps
   readonly #reports: Reports
-  readonly #patrol: Sweeps
+  readonly #patrol: Patrol
+  readonly #dropped: DroppedWritesKeeper
   readonly #takeover = new Takeover([STREAMS.changes, STREAMS.outcomes])
+  readonly #takenOver = Promise.withResolvers<void>()
   readonly #failure = Promise.withResolvers<never>()
+  /** Resolves when the work has ended, for whatever reason. */
+  readonly #over = Promise.withResolvers<undefined>()
   /** Steps that fold, decide and commit, of both streams and of the alarm. */
   readonly #turns = new Turns((error) => this.#failure.reject(error))
   /** Ends the reading, when the work ends for whatever reason. */
@@ -88,10 +96,11 @@ export class PartitionWorker {
       limits: options.deletions ?? DEFAULT_DELETION_LIMITS,
       board: options.holds ?? NOWHERE,
     })
-    this.#decider = new KeyDecider({ ...options, guard: this.#guard })
+    this.#dropped = new DroppedWritesKeeper(options.projection, options.dropped ?? NO_MARKS)
+    this.#decider = new KeyDecider({ ...options, guard: this.#guard, dropped: this.#dropped })
     this.#sweeps = new Sweeps(options.projection)
     this.#reports = new Reports(options)
-    this.#patrol = new Sweeps(options.projection)
+    this.#patrol = new Patrol(options)
     this.#patrolAt = options.clock.now() + this.#patrolEveryMs
     this.#intents = new IntentLog({
       ...options,
@@ -148,6 +157,7 @@ export class PartitionWorker {
       this.#alarm.close()
       this.#ended.abort(new Error('the work on the partition has ended'))
       this.#interrupted.abort(this.#ended.signal.reason)
+      this.#over.resolve(undefined)
       await this.#turns.close()
     }
   }
@@ -165,6 +175,51 @@ export class PartitionWorker {
     })
   }
 
+  /**
+   * Has what a tenant's objects wait for tried now.
+   * @returns how many objects, once that is committed; `undefined` when the work has ended before
+   */
+  retry(order: Retrying): Promise<number | undefined> {
+    return this.#ordered(() => this.#dropped.retry(order))
+  }
+
+  /**
+   * Has what of an object is parked not tried any more.
+   * @returns how many writes, once that is committed; `undefined` when the work has ended before. Rejects when it cannot
+   *   be stored
+   */
+  async drop(order: {
+    tenant: string
+    object: ObjectRef
+    at: number
+    by?: string
+  }): Promise<{ dropped: number; judged: number } | undefined> {
+    const { tenant, object: ref } = order
+    const settled = await this.#ordered(() =>
+      this.#dropped.drop({ tenant, ref }, order).then(
+        (value) => ({ value }),
+        (error: unknown) => ({ error }),
+      ),
+    )
+    if (settled !== undefined && 'error' in settled) throw settled.error
+    return settled?.value
+  }
+
+  /**
+   * Decides about every object of a tenant again, or of all.
+   * @param tell told after each slice
+   * @returns what was seen, once that is committed; `undefined` when the work has ended before
+   */
+  async patrol(tenant: string | undefined, tell: (report: PatrolReport) => void): Promise<PatrolReport | undefined> {
+    const begun = await this.#ordered(() => {
+      const tenants = this.#ownTenants().filter((name) => tenant === undefined || name === tenant)
+      return { report: this.#patrol.run(tenants, tell) }
+    })
+    if (begun === undefined) return undefined
+    const report = await Promise.race([begun.report, this.#over.promise])
+    return report === undefined ? undefined : this.#ordered(() => report)
+  }
+
   /** Tenants whose deletions are stopped. */
   get holding(): number {
     return this.#guard.holding
@@ -178,6 +233,20 @@ export class PartitionWorker {
       await this.#decide(batch)
       await this.#commits.now()
     })
+  }
+
+  /** A step that an operator ordered, once the partition is taken over, with what follows from it committed. */
+  async #ordered<T>(step: () => T | Promise<T>): Promise<T | undefined> {
+    await Promise.race([this.#takenOver.promise, this.#over.promise])
+    let result: T | undefined
+    await this.#turns.take(async () => {
+      const value = await step()
+      this.#dueAt = undefined
+      this.#alarm.set(this.#options.clock.now())
+      await this.#commits.now()
+      result = value
+    })
+    return result
   }
 
   async #begin(): Promise<void> {
@@ -251,7 +320,9 @@ export class PartitionWorker {
   }
 
   #reached(stream: StreamName, seq: number): void {
-    if (this.#takeover.reached(stream, seq)) this.#alarm.set(this.#options.clock.now())
+    if (!this.#takeover.reached(stream, seq)) return
+    this.#takenOver.resolve()
+    this.#alarm.set(this.#options.clock.now())
   }
 
   #fold(stream: StreamName, message: LogMessage, batch: Batch): void {
@@ -305,7 +376,7 @@ export class PartitionWorker {
 
   /** Due keys, a slice of the sweeps, and what is to be done now and then. */
   async #wake(): Promise<void> {
-    const { clock, projection, metrics } = this.#options
+    const { clock, projection } = this.#options
     const now = clock.now()
     if (!this.#takeover.isOver) return this.#commits.ifDue()
     const batch = new Batch()
@@ -315,14 +386,16 @@ export class PartitionWorker {
     else for (const { key, cause } of this.#takeover.take(TAKEOVER_SLICE)) batch.add([key], cause)
     await this.#decide(batch)
     if (!batch.isEmpty) this.#commits.soon()
-    if (now >= this.#patrolAt) this.#startPatrol(now)
+    if (now >= this.#patrolAt) {
+      this.#patrolAt = now + this.#patrolEveryMs
+      this.#patrol.goRound(this.#ownTenants())
+    }
     // What is missing after a start is no drift: the patrol goes on when the sweeps have ended.
     if (this.#sweeps.isEmpty && !this.#patrol.isEmpty) {
       const slice = new Batch()
       this.#addSlice(slice, this.#patrol)
-      for (const { rule } of await this.#decide(slice)) metrics.repaired(rule)
+      this.#patrol.decided(await this.#decide(slice))
       if (!slice.isEmpty) this.#commits.soon()
-      if (this.#patrol.isEmpty) metrics.patrolled()
     }
     if (!this.#takeover.isEmpty || !this.#sweeps.isEmpty || !this.#patrol.isEmpty) this.#alarm.set(now)
     if (now >= this.#tidyAt) await this.#tidy(now)
@@ -330,18 +403,15 @@ export class PartitionWorker {
     await this.#commits.ifDue()
   }
 
-  #addSlice(batch: Batch, sweeps: Sweeps): void {
+  #addSlice(batch: Batch, sweeps: Pick<Sweeps, 'take'>): void {
     for (const key of sweeps.take(SWEEP_SLICE)) {
       batch.add([key, ...this.#options.projection.refreshReferences(key)], this.#ownCause())
     }
   }
 
-  #startPatrol(now: number): void {
+  #ownTenants(): string[] {
     const { tenants, partition, partitions } = this.#options
-    this.#patrolAt = now + this.#patrolEveryMs
-    for (const { name } of tenants()) {
-      if (partitionOf(name, partitions) === partition) this.#patrol.add({ tenant: name })
-    }
+    return tenants().flatMap(({ name }) => (partitionOf(name, partitions) === partition ? [name] : []))
   }
 
   get #patrolEveryMs(): number {
@@ -400,6 +470,13 @@ export class PartitionWorker {
     const seq = this.#options.projection.position(STREAMS.changes)
     return { seq, outcomeSeq, observedAt: now, loggedAt: now }
   }
+}
+
+const NO_MARKS = {
+  get: () => undefined,
+  of: () => [],
+  set: () => Promise.reject(new Error('nothing that is dropped is kept here')),
+  clear: () => undefined,
 }
 
 const NOWHERE: HoldBoard = { get: () => undefined, set: () => undefined, clear: () => undefined }

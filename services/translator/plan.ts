@@ -259,6 +259,11 @@ function isOverdue(row: Pending, { now }: { now: number }): boolean {
   return row.due !== undefined && row.due <= now
 }
 
+/** Whether a row is of what no write follows from: it is judged again when something changes. */
+export function isJudged({ slot }: Pick<Pending, 'slot'>): boolean {
+  return slot === WAIT_SLOT || slot === REJECT_SLOT
+}
+
 function isRejection(row: Pending): boolean {
   return row.slot === REJECT_SLOT
 }

@@ -7,11 +7,15 @@ import {
   type Role,
   type RoleContext,
   openDeletionHolds,
+  openDroppedWrites,
+  openOrders,
   openWaitingReports,
   ownPartitions,
 } from '#libs/runtime'
+import { DroppedMarks } from './dropped-marks.ts'
 import { KeptHolds } from './hold-board.ts'
 import { createTranslatorMetrics } from './metrics.ts'
+import { OrderDesk } from './order-desk.ts'
 import { PartitionWorker, ProjectionOutdated } from './partition-worker.ts'
 import { WaitingBoard } from './waiting-board.ts'
 
@@ -47,9 +51,19 @@ export async function startTranslator(context: RoleContext): Promise<Role> {
     signal: AbortSignal.any([context.signal, closing.signal]),
   })
   await holds.read
+  const droppedWrites = await openDroppedWrites(bus, config.replicas)
+  const desk = new OrderDesk({
+    orders: await openOrders(bus, config.replicas),
+    partitions: config.partitions,
+    clock,
+    logger,
+    workerOf: (partition) => workers.get(partition)?.worker,
+    signal: AbortSignal.any([context.signal, closing.signal]),
+  })
 
   const work = async (owned: OwnedPartition): Promise<void> => {
     const { partition, fence, signal } = owned
+    const dropped = await DroppedMarks.read(droppedWrites, logger)
     const path = join(config.dataDir, `projection-${config.partitions}-${partition}.sqlite`)
     const projection = new Projection({
       path,
@@ -71,6 +85,7 @@ export async function startTranslator(context: RoleContext): Promise<Role> {
       metrics,
       signal,
       holds,
+      dropped,
       deletions: config.deletions,
       patrolEveryMs: config.patrolEveryMs,
       tenant: (name) => directory.context(name),
@@ -92,6 +107,7 @@ export async function startTranslator(context: RoleContext): Promise<Role> {
         const given = partitionOf(name, config.partitions) === partition ? holds.confirmation(name) : undefined
         if (given !== undefined) void confirm(name, given.since)
       }
+      desk.taken(partition)
       await running
       projection.close()
     } catch (error) {
@@ -100,6 +116,7 @@ export async function startTranslator(context: RoleContext): Promise<Role> {
       throw error
     } finally {
       workers.delete(partition)
+      await dropped.idle()
       metrics.lost(partition)
     }
   }

@@ -7,6 +7,7 @@ import type { Logger } from '#libs/telemetry'
 import type { TenantContext } from '#libs/translation'
 import type { Vault } from '#libs/vault'
 import type { HoldBoard } from './deletion-guard.ts'
+import type { DroppedMarks } from './dropped-marks.ts'
 import type { TranslatorMetrics } from './metrics.ts'
 
 /** What the work on a partition needs. */
@@ -30,6 +31,8 @@ export type PartitionWorkerOptions = {
   signal: AbortSignal
   /** Where stopped deletions are told. @default nowhere */
   holds?: HoldBoard
+  /** What operators have dropped. @default nothing, and an order to drop fails */
+  dropped?: DroppedMarks | undefined
   /** @default those of the settings */
   deletions?: DeletionLimits | undefined
   /** How often the patrol begins, in milliseconds. @default 10 minutes */

@@ -1,0 +1,131 @@
+import { partitionOf } from '#libs/events'
+import type { Clock } from '#libs/kernel'
+import type { Order, OrderAnswer, Orders, PlacedOrder } from '#libs/runtime'
+import type { Logger } from '#libs/telemetry'
+import type { PartitionWorker } from './partition-worker.ts'
+
+/** What carries orders out. Each resolves when that is committed, to `undefined` when the work ended before. */
+export type OrderTaker = Pick<PartitionWorker, 'retry' | 'drop' | 'patrol'>
+
+export type OrderDeskOptions = {
+  orders: Pick<Orders, 'follow' | 'answer' | 'withdraw'>
+  partitions: number
+  clock: Clock
+  logger: Logger
+  /** Who has a partition, in this process. */
+  workerOf: (partition: number) => OrderTaker | undefined
+  signal: AbortSignal
+}
+
+const TELL_EVERY_MS = 1_000
+const AGAIN_MS = 1_000
+
+/** Takes in what operators order and has it carried out by whoever has the partition. */
+export class OrderDesk {
+  readonly #options: OrderDeskOptions
+  readonly #open = new Map<string, PlacedOrder>()
+  readonly #underWay = new Map<string, OrderTaker>()
+
+  constructor(options: OrderDeskOptions) {
+    this.#options = options
+    void this.#follow()
+  }
+
+  /** Has carried out what was ordered of a partition before it was taken. */
+  taken(partition: number): void {
+    for (const placed of this.#open.values()) if (placed.partition === partition) this.#begin(placed)
+  }
+
+  async #follow(): Promise<void> {
+    const { orders, logger, signal } = this.#options
+    try {
+      for await (const event of orders.follow(signal)) {
+        if (event.type === 'gone') this.#open.delete(event.id)
+        else if (event.type === 'placed') {
+          this.#open.set(event.placed.id, event.placed)
+          this.#begin(event.placed)
+        }
+      }
+    } catch (error) {
+      if (!signal.aborted) logger.error({ err: error }, 'orders are followed no more')
+    }
+  }
+
+  #begin(placed: PlacedOrder): void {
+    const worker = this.#options.workerOf(placed.partition)
+    if (worker === undefined || this.#underWay.get(placed.id) === worker) return
+    this.#underWay.set(placed.id, worker)
+    void this.#carryOut(worker, placed).finally(() => {
+      if (this.#underWay.get(placed.id) === worker) this.#underWay.delete(placed.id)
+    })
+  }
+
+  /** Never rejects. What cannot be done is done again while the same worker has the partition. */
+  async #carryOut(worker: OrderTaker, placed: PlacedOrder): Promise<void> {
+    const { orders, logger, clock, signal, workerOf, partitions } = this.#options
+    const { id, partition, order } = placed
+    while (!signal.aborted && workerOf(partition) === worker && this.#open.has(id)) {
+      try {
+        const problem = problemOf(placed, partitions)
+        if (problem !== undefined) {
+          logger.warn({ partition, problem }, 'an order cannot be carried out; it is taken off')
+          await orders.withdraw(placed)
+          return
+        }
+        const answer = await this.#act(worker, placed)
+        if (answer === undefined) return
+        await orders.answer(placed, answer)
+        logger.info({ partition, order, answer }, 'an order was carried out')
+        return
+      } catch (error) {
+        logger.warn({ partition, order, err: error }, 'an order could not be carried out; it is tried again')
+        await clock.sleep(AGAIN_MS, signal).catch(() => undefined)
+      }
+    }
+  }
+
+  async #act(worker: OrderTaker, placed: PlacedOrder): Promise<OrderAnswer | undefined> {
+    const { clock, orders, logger } = this.#options
+    const { order } = placed
+    const told = <T extends object>(what: T, isDone: boolean): { at: number; isDone: boolean } & T => ({
+      at: clock.now(),
+      isDone,
+      ...what,
+    })
+    if (order.kind === 'retry') {
+      const tried = await worker.retry(order)
+      return tried === undefined ? undefined : told({ kind: order.kind, tried }, true)
+    }
+    if (order.kind === 'drop') {
+      const dropped = await worker.drop(order)
+      return dropped === undefined ? undefined : told({ kind: order.kind, ...dropped }, true)
+    }
+    const { kind } = order
+    let toldAt = Number.NEGATIVE_INFINITY
+    let telling = Promise.resolve()
+    const report = await worker.patrol(order.tenant, (so) => {
+      if (clock.now() < toldAt + TELL_EVERY_MS) return
+      toldAt = clock.now()
+      const answer = told({ kind, looked: so.looked, repaired: { ...so.repaired } }, false)
+      telling = telling
+        .then(() => orders.answer(placed, answer))
+        .catch((error: unknown) => logger.warn({ err: error }, 'how far a patrol is could not be told'))
+    })
+    // The last word must come last.
+    await telling
+    return report === undefined ? undefined : told({ kind, ...report }, true)
+  }
+}
+
+/** What is wrong with an order: whoever can write to the bucket may have placed it. */
+function problemOf({ partition, order }: PlacedOrder, partitions: number): string | undefined {
+  const { kind, tenant } = order as { kind: unknown; tenant?: unknown }
+  if (kind !== 'retry' && kind !== 'drop' && kind !== 'patrol') return 'its kind is not known'
+  if (tenant === undefined) return kind === 'patrol' ? undefined : 'it names no tenant'
+  if (typeof tenant !== 'string' || partitionOf(tenant, partitions) !== partition)
+    return 'its tenant is of another partition'
+  const { object } = order as Extract<Order, { kind: 'drop' }> | { object?: undefined }
+  if (object === undefined) return kind === 'drop' ? 'it names no object' : undefined
+  const isNamed = [object.resource, object.namespace, object.name].every((part) => typeof part === 'string')
+  return isNamed ? undefined : 'its object has no resource, namespace or name'
+}
