@@ -85,10 +85,10 @@ async function* readAnswers(
   for await (const event of kv.watch({ filter: key, ...(signal === undefined ? {} : { signal }) })) {
     if (event.type !== 'put') continue
     const answer = event.value as OrderAnswer
+    // Before it is told: whoever asked may listen no more after that.
+    if (answer.isDone) await kv.delete(key)
     yield answer
-    if (!answer.isDone) continue
-    await kv.delete(key)
-    return
+    if (answer.isDone) return
   }
 }
 
