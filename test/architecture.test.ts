@@ -67,13 +67,15 @@ const PACKAGES: Record<string, readonly string[]> = {
   '@kubernetes/client-node': ['libs/kube/auth/'],
   '@marcbachmann/cel-js': ['libs/expressions/'],
   '@nats-io/': ['libs/bus/'],
+  '@opentelemetry/': ['libs/telemetry/'],
   'better-sqlite3': ['libs/projection/', 'libs/replay/', 'services/apiserver/'],
   commander: ['services/cli/'],
+  'lit-html': ['services/console/web/'],
   pino: ['libs/telemetry/'],
   'prom-client': ['libs/telemetry/'],
   undici: ['libs/kube/'],
   yaml: ['libs/kube/auth/', 'services/'],
-  zod: ['libs/config/', 'libs/sync-config/', 'libs/runtime/'],
+  zod: ['libs/config/', 'libs/sync-config/', 'libs/runtime/', 'services/console/'],
 }
 
 /** The one place that knows several services: it puts their roles into one process. */

@@ -82,6 +82,12 @@ const schema = z.object({
     .max(86_400)
     .default(3_600)
     .describe('Time between two lists of a kind, that what is known is compared with'),
+  CAUSEWAY_TRACE_SLOW_SECONDS: z.coerce
+    .number()
+    .min(0.001)
+    .max(86_400)
+    .default(5)
+    .describe('A sync that takes longer is traced whatever the sampling says, where there is an OTLP endpoint'),
   CAUSEWAY_HTTP_HOST: z.string().min(1).default('127.0.0.1').describe('Address of /livez, /readyz and /metrics'),
   CAUSEWAY_HTTP_PORT: port.default(0).describe('Port of /livez, /readyz and /metrics; 0 takes a free one'),
   CAUSEWAY_LOG_LEVEL: z.enum(LOG_LEVELS).default('info').describe('Least level that is logged'),
@@ -103,6 +109,8 @@ export type PipelineConfig = {
   patrolEveryMs?: number
   /** @default that of the schema */
   verifyEveryMs?: number
+  /** @default that of the schema */
+  traceSlowMs?: number
   http: { host: string; port: number }
   log: { level: string; file?: string }
 }
@@ -138,6 +146,7 @@ export function parsePipelineConfig(env: Record<string, string | undefined>): Pi
     },
     patrolEveryMs: settings.CAUSEWAY_PATROL_SECONDS * 1_000,
     verifyEveryMs: settings.CAUSEWAY_VERIFY_SECONDS * 1_000,
+    traceSlowMs: settings.CAUSEWAY_TRACE_SLOW_SECONDS * 1_000,
     http: { host: settings.CAUSEWAY_HTTP_HOST, port: settings.CAUSEWAY_HTTP_PORT },
     log: {
       level: settings.CAUSEWAY_LOG_LEVEL,
@@ -164,6 +173,7 @@ export function pipelineEnv(config: PipelineConfig): Record<string, string> {
         }),
     ...(config.patrolEveryMs === undefined ? {} : { CAUSEWAY_PATROL_SECONDS: String(config.patrolEveryMs / 1_000) }),
     ...(config.verifyEveryMs === undefined ? {} : { CAUSEWAY_VERIFY_SECONDS: String(config.verifyEveryMs / 1_000) }),
+    ...(config.traceSlowMs === undefined ? {} : { CAUSEWAY_TRACE_SLOW_SECONDS: String(config.traceSlowMs / 1_000) }),
     CAUSEWAY_HTTP_HOST: config.http.host,
     CAUSEWAY_HTTP_PORT: String(config.http.port),
     CAUSEWAY_LOG_LEVEL: config.log.level,

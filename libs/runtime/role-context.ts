@@ -3,7 +3,7 @@ import { type Bus, connectBus, ensureStreams } from '#libs/bus'
 import type { PipelineConfig } from '#libs/config'
 import { streamDeclarations } from '#libs/events'
 import { type Clock, systemClock } from '#libs/kernel'
-import { type Logger, createRegistry } from '#libs/telemetry'
+import { type Logger, type Tracing, createRegistry, openTracing } from '#libs/telemetry'
 import { type Vault, createVault, loadOrCreateKeyRing } from '#libs/vault'
 import type { Registry } from 'prom-client'
 import { agreeOnInstallation } from './installation.ts'
@@ -16,12 +16,15 @@ export type RoleContext = {
   clock: Clock
   random: () => number
   metrics: Registry
+  tracing: Tracing
   bus: Bus
   directory: TenantDirectory
   vault: Vault
   /** Aborts when the process is to stop. Roles stop gracefully by `Role.close`; this ends what waits. */
   signal: AbortSignal
 }
+
+const TRACE_SLOW_MS = 5_000
 
 /**
  * Connects to the log, makes sure that its streams are as declared, and opens what roles share.
@@ -31,7 +34,13 @@ export async function openRoleContext(
   config: PipelineConfig,
   options: { name: string; logger: Logger; signal: AbortSignal; metrics?: Registry },
 ): Promise<RoleContext & { close(): Promise<void> }> {
-  const { logger, signal } = options
+  const { logger, signal, metrics = createRegistry() } = options
+  const tracing = await openTracing({
+    env: process.env,
+    registry: metrics,
+    instance: config.instance,
+    slowMs: config.traceSlowMs ?? TRACE_SLOW_MS,
+  })
   mkdirSync(config.dataDir, { recursive: true })
   const vault = createVault(loadOrCreateKeyRing(config.keyRingFile))
   const bus = await connectBus({ servers: config.natsUrl, name: options.name, signal })
@@ -44,7 +53,8 @@ export async function openRoleContext(
       logger,
       clock: systemClock,
       random: Math.random,
-      metrics: options.metrics ?? createRegistry(),
+      metrics,
+      tracing,
       bus,
       directory,
       vault,
@@ -52,6 +62,7 @@ export async function openRoleContext(
       close: async () => {
         await directory.close()
         await bus.close()
+        await tracing.close()
       },
     }
   } catch (error) {

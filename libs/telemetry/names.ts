@@ -72,6 +72,11 @@ export const METRICS = {
     help: 'Objects that wait, by reason.',
     labels: ['reason'],
   },
+  traceSpans: {
+    name: 'causeway_trace_spans_total',
+    help: 'Spans for the OTLP endpoint: exported, failed to be taken there, or dropped for lack of room.',
+    labels: ['result'],
+  },
   deletionsHeld: {
     name: 'causeway_translator_deletions_held',
     help: 'Tenants whose deletions are stopped, since very many of their objects vanished at once.',

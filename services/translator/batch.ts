@@ -17,7 +17,8 @@ export class Batch {
 
   add(keys: readonly DecisionKey[], cause: Cause): void {
     for (const key of keys) {
-      this.#touched.set(`${key.tenant}/${key.ref.resource}/${key.ref.namespace}/${key.ref.name}`, { key, cause })
+      const id = `${key.tenant}/${key.ref.resource}/${key.ref.namespace}/${key.ref.name}`
+      this.#touched.set(id, { key, cause: after(this.#touched.get(id)?.cause, cause) })
     }
   }
 
@@ -41,6 +42,15 @@ function inTurns<T>(lists: readonly (readonly T[])[]): T[] {
   if (lists.length < 2) return [...(lists[0] ?? [])]
   const longest = Math.max(...lists.map((list) => list.length))
   return Array.from({ length: longest }, (_, turn) => lists.flatMap((list) => list.slice(turn, turn + 1))).flat()
+}
+
+/** How many earlier changes a decision tells of. */
+const EARLIER_LIMIT = 16
+
+/** A cause that another one was there before. */
+function after(earlier: Cause | undefined, cause: Cause): Cause {
+  if (earlier?.traceparent === undefined) return cause
+  return { ...cause, earlier: [...(earlier.earlier ?? []), earlier.traceparent].slice(-EARLIER_LIMIT) }
 }
 
 /** The cause of what follows from a change. */

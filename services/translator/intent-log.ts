@@ -1,5 +1,7 @@
 import { BusError, type Publisher } from '#libs/bus'
 import { type Intent, type SidedRef, encodeIntent } from '#libs/events'
+import type { Clock } from '#libs/kernel'
+import { type Tracing, changeSpans, decisionSpans, parseTraceparent } from '#libs/telemetry'
 import { unlessAborted } from './unless-aborted.ts'
 
 /** Unsettled messages from which on the publisher is asked for room: fewer than its window holds. */
@@ -8,6 +10,9 @@ const ASK_FOR_ROOM = 256
 export type IntentLogOptions = {
   publisher: Publisher
   partition: number
+  clock: Clock
+  /** @default none */
+  tracing?: Tracing
   /** Told of an intent that the log will never take, such as one that is too large. */
   onRefused: (intent: Intent, error: BusError) => void
   /** Told of an intent that the log had already: its outcome may have been read before. */
@@ -34,9 +39,10 @@ export class IntentLog {
 
   /**
    * Resolves when the intent is on its way. What it needs is in the log before it, whatever has to be sent again.
+   * @param earlier `traceparent`s of further changes that it follows from
    * @throws the signal's reason when it aborts while there is something to wait for
    */
-  async publish(intent: Intent, signal: AbortSignal): Promise<void> {
+  async publish(intent: Intent, signal: AbortSignal, earlier: readonly string[] = []): Promise<void> {
     const { publisher, partition, onRefused, onDoubled, onFailure } = this.#options
     const needed = intent.needs.flatMap((ref) => this.#byTarget.get(targetId(ref)) ?? [])
     if (needed.length > 0) await unlessAborted(Promise.all(needed), signal)
@@ -45,10 +51,12 @@ export class IntentLog {
     const stored = publisher.publish(encodeIntent(intent, partition)).then(
       ({ duplicate }) => {
         if (duplicate) onDoubled(intent)
+        this.#trace(intent, earlier)
       },
       (error: unknown) => {
-        if (isRefusal(error)) onRefused(intent, error)
-        else onFailure(error)
+        if (!isRefusal(error)) return onFailure(error)
+        this.#trace(intent, earlier, error)
+        onRefused(intent, error)
       },
     )
     this.#unstored.add(stored)
@@ -57,6 +65,26 @@ export class IntentLog {
       this.#unstored.delete(stored)
       if (this.#byTarget.get(id) === stored) this.#byTarget.delete(id)
     })
+  }
+
+  #trace(intent: Intent, earlier: readonly string[], error?: BusError): void {
+    const { tracing, clock } = this.#options
+    if (tracing?.isOn !== true) return
+    const context = parseTraceparent(intent.traceparent)
+    if (context === undefined) return
+    const isWanted = tracing.wants(context)
+    if (!isWanted && error === undefined) return
+    const { id, target, write, rule, attempt, observedAt, loggedAt, decidedAt } = intent
+    const failed = error === undefined ? {} : { error: error.code }
+    const spans = decisionSpans(
+      context,
+      { id, target, op: write.op, rule, attempt },
+      { loggedAt, decidedAt, sentAt: clock.now(), earlier, ...failed },
+    )
+    if (isWanted) return tracing.record(spans)
+    // Nobody else has kept anything of this trace, and no writer will see it.
+    const about = { ...target, side: 'virtual', ...intent.source }
+    tracing.recordUnsampled([...changeSpans(context, about, { observedAt, storedAt: loggedAt }), ...spans])
   }
 
   /** Resolves when everything published so far is stored or refused. */

@@ -365,7 +365,7 @@ export class PartitionWorker {
     await this.#announce(batch)
     for (const { key, cause } of batch.inOrder()) {
       for (const intent of this.#decider.decide(key, cause)) {
-        await this.#intents.publish(intent, signal)
+        await this.#intents.publish(intent, signal, cause.earlier)
         intents.push(intent)
       }
     }

@@ -14,6 +14,8 @@ export type Cause = {
   observedAt: number
   loggedAt: number
   traceparent?: string
+  /** `traceparent`s of changes of the same batch that came before this one and that are decided about with it. */
+  earlier?: readonly string[]
 }
 
 export type PlanContext = {

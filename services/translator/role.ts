@@ -83,6 +83,7 @@ export async function startTranslator(context: RoleContext): Promise<Role> {
       random,
       logger,
       metrics,
+      tracing: context.tracing,
       signal,
       holds,
       dropped,

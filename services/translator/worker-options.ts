@@ -3,7 +3,7 @@ import type { DeletionLimits } from '#libs/config'
 import type { StreamName } from '#libs/events'
 import type { Clock } from '#libs/kernel'
 import type { Projection } from '#libs/projection'
-import type { Logger } from '#libs/telemetry'
+import type { Logger, Tracing } from '#libs/telemetry'
 import type { TenantContext } from '#libs/translation'
 import type { Vault } from '#libs/vault'
 import type { HoldBoard } from './deletion-guard.ts'
@@ -23,6 +23,8 @@ export type PartitionWorkerOptions = {
   random: () => number
   logger: Logger
   metrics: TranslatorMetrics
+  /** @default none */
+  tracing?: Tracing
   /** A registered tenant, `undefined` for one that is not (yet). */
   tenant: (name: string) => TenantContext | undefined
   tenants: () => { name: string; uid: string }[]

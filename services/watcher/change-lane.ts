@@ -8,6 +8,8 @@ export type LaneItem = Queued & {
   message: WireMessage
   /** Called when the change, or a newer state in its place, is stored. */
   settle(): void
+  /** Called when this very change is stored, or will never be. */
+  stored?: (error?: Error) => void
 }
 
 export type LaneOptions = {
@@ -46,7 +48,10 @@ export class ChangeLane {
       if (item === undefined) break
       this.#inFlight++
       publisher.publish(item.message).then(
-        () => this.#onSettled(item),
+        () => {
+          item.stored?.()
+          this.#onSettled(item)
+        },
         (error: Error) => this.#onFailed(item, error),
       )
     }
@@ -63,6 +68,7 @@ export class ChangeLane {
   #onFailed(item: LaneItem, error: Error): void {
     const isRefused = error instanceof BusError && (error.code === 'PublishRejected' || error.code === 'MessageInvalid')
     if (!isRefused) return
+    item.stored?.(error)
     this.#options.onRefused(item.subject, error)
     this.#onSettled(item)
   }

@@ -10,7 +10,7 @@ import {
   tombstoneTtl,
 } from '#libs/events'
 import { type KubeObject, type ResourceInfo, type Side, apiVersionOf, resourceToken } from '#libs/kube-model'
-import { newTraceparent } from '#libs/telemetry'
+import { type TraceContext, formatTraceparent } from '#libs/telemetry'
 import type { Vault } from '#libs/vault'
 import type { Known } from './known-objects.ts'
 
@@ -32,6 +32,7 @@ export type ObjectChange = {
   raw?: Uint8Array
   epoch: number
   observedAt: number
+  trace: TraceContext
 }
 
 /** An object's change as a message. Objects that the vault covers are sealed, all others go as they came. */
@@ -55,7 +56,7 @@ export function changeMessage(context: ChangeContext, change: ObjectChange): Wir
       resourceVersion,
       epoch,
       observedAt,
-      traceparent: newTraceparent(),
+      traceparent: formatTraceparent(change.trace),
       ...(owner === undefined ? {} : { owner }),
     },
     {

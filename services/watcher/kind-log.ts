@@ -1,6 +1,8 @@
 import type { Bus } from '#libs/bus'
 import type { Clock } from '#libs/kernel'
 import { type KubeObject, resourceToken } from '#libs/kube-model'
+import { type TraceContext, type Tracing, changeSpans, parseTraceparent } from '#libs/telemetry'
+import { ANNOTATIONS } from '#libs/translation'
 import type { Vault } from '#libs/vault'
 import { withUniqueId } from './change-lane.ts'
 import {
@@ -25,6 +27,7 @@ export type KindLogOptions = {
   lanes: LaneSet
   vault: Vault
   metrics: WatcherMetrics
+  tracing: Tracing
   clock: Clock
 }
 
@@ -85,10 +88,13 @@ export class KindLog {
   }
 
   /** Publishes a change; the ticket settles when it is stored. */
-  publish(change: Omit<ObjectChange, 'epoch'>, ticket: Ticket, options: { unique?: boolean } = {}): void {
-    const { lanes, metrics, scope } = this.#options
-    const { known, type } = change
-    const message = changeMessage(this.#context, { ...change, epoch: this.epoch })
+  publish(change: Omit<ObjectChange, 'epoch' | 'trace'>, ticket: Ticket, options: { unique?: boolean } = {}): void {
+    const { lanes, metrics, scope, tracing } = this.#options
+    const { known, type, object } = change
+    // The copy says which trace it was made in: what the host makes of it is seen with that.
+    const madeBy = scope.side === 'host' ? object.metadata.annotations?.[ANNOTATIONS.trace] : undefined
+    const trace = tracing.begin(parseTraceparent(madeBy))
+    const message = changeMessage(this.#context, { ...change, epoch: this.epoch, trace })
     if (this.idSuffix !== '') message.headers['Nats-Msg-Id'] += this.idSuffix
     this.#former.delete(nameOf(known))
     if (type === 'DELETED') this.#known?.delete(known)
@@ -100,7 +106,26 @@ export class KindLog {
       isDeletion: type === 'DELETED',
       message: options.unique === true ? withUniqueId(message) : message,
       settle: () => ticket.settle(),
+      ...(tracing.isOn ? { stored: this.#traced(change, { trace, madeBy }) } : {}),
     })
+  }
+
+  /** Records the spans of a change when it is in the log, or refused there. */
+  #traced(
+    { type, known, observedAt }: Omit<ObjectChange, 'epoch' | 'trace'>,
+    { trace, madeBy }: { trace: TraceContext; madeBy: string | undefined },
+  ): (error?: Error) => void {
+    const { tracing, scope, clock } = this.#options
+    const { tenant, namespace, name } = known
+    const about = { tenant, side: scope.side, resource: resourceToken(scope.resource), namespace, name }
+    return (error) => {
+      if (!trace.sampled && error === undefined) return
+      const storedAt = clock.now()
+      const failed = error === undefined ? {} : { error: error.name }
+      const spans = changeSpans(trace, about, { type, observedAt, storedAt, madeBy, ...failed })
+      if (trace.sampled) tracing.record(spans)
+      else tracing.recordUnsampled(spans)
+    }
   }
 
   /** Publishes that an object is gone which no event said so of. */

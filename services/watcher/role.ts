@@ -61,6 +61,7 @@ export async function startWatcher(context: RoleContext): Promise<WatcherRole> {
     unplacedCopies: new UnplacedCopies(directory),
     vault,
     metrics: createWatcherMetrics(context.metrics),
+    tracing: context.tracing,
     logger,
     clock,
     random,

@@ -1,7 +1,7 @@
 import type { Bus, Kv, Positions, Publisher } from '#libs/bus'
 import type { Clock } from '#libs/kernel'
 import type { ClusterIdentity, TenantDirectory } from '#libs/runtime'
-import type { Logger } from '#libs/telemetry'
+import type { Logger, Tracing } from '#libs/telemetry'
 import type { Vault } from '#libs/vault'
 import type { Claims } from './cluster.ts'
 import type { HostNamespaces } from './host-namespaces.ts'
@@ -23,6 +23,7 @@ export type WatcherParts = {
   unplacedCopies: UnplacedCopies
   vault: Vault
   metrics: WatcherMetrics
+  tracing: Tracing
   logger: Logger
   clock: Clock
   random: () => number

@@ -1,7 +1,7 @@
 import type { Lease } from '#libs/bus'
 import type { LoggedIntent } from '#libs/events'
 import { type Clock, errorMessage } from '#libs/kernel'
-import type { Logger } from '#libs/telemetry'
+import type { Logger, Tracing } from '#libs/telemetry'
 import type { CallSample } from './adaptive-limit.ts'
 import type { Availability } from './availability.ts'
 import { execute } from './execute.ts'
@@ -9,6 +9,7 @@ import { refusal } from './guard.ts'
 import type { WriterLimits } from './limits.ts'
 import type { WriterMetrics } from './metrics.ts'
 import { type NextStep, nextStep } from './next-step.ts'
+import { type ExchangeLog, exchangeLog } from './exchange-log.ts'
 import { withoutQuotes } from './outcome-of.ts'
 import type { Opener, TenantDirectory, TenantRoute } from './ports.ts'
 import { type Attempt, type Settled, parked } from './result.ts'
@@ -22,6 +23,8 @@ export type CarryOutDeps = {
   random: () => number
   logger: Logger
   metrics: WriterMetrics
+  /** @default none */
+  tracing?: Tracing
   /** Aborts when no attempt may begin any more. */
   stop: AbortSignal
   /** Breaks off attempts that are under way. */
@@ -37,6 +40,8 @@ export type Progress = {
   failures: number
   /** When the first attempt began. */
   startedAt?: number
+  /** Its requests, where there is tracing. */
+  exchanges?: ExchangeLog
 }
 
 /** `left`: nothing is known of it, and the next owner of the partition carries it out. */
@@ -58,9 +63,10 @@ export async function carryOut(item: Progress, availability: Availability, deps:
     return { step: { settle: refused ?? notRegistered(intent.target.tenant) } }
   }
   deps.onCall()
+  if (deps.tracing?.isOn === true) item.exchanges ??= exchangeLog(clock)
   const left = item.startedAt + limits.deadlineMs - begun
   const timeoutMs = Math.min(limits.callTimeoutMs, Math.max(MIN_TIMEOUT_MS, left))
-  const attempt = await call(intent, { route, timeoutMs }, deps)
+  const attempt = await call(item, { route, timeoutMs }, deps)
   if (attempt === undefined) return { step: 'left' }
   const now = clock.now()
   deps.metrics.call(intent, now - begun)
@@ -71,7 +77,7 @@ const MIN_TIMEOUT_MS = 1_000
 
 /** @returns undefined when the call was broken off because the work ends */
 async function call(
-  intent: LoggedIntent,
+  { intent, exchanges }: Progress,
   at: { route: TenantRoute; timeoutMs: number },
   deps: CarryOutDeps,
 ): Promise<Attempt | undefined> {
@@ -83,6 +89,7 @@ async function call(
       vault,
       identity: (side) => directory.identity(side, intent.target.tenant),
       signal: hardStop,
+      ...(exchanges === undefined ? {} : { onRequest: exchanges.onRequest }),
     })
     return attempt.result === 'parked' && vault.covers(intent.target.resource) ? withoutQuotes(attempt) : attempt
   } catch (error) {

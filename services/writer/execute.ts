@@ -1,5 +1,5 @@
 import type { LoggedIntent, Write } from '#libs/events'
-import { type KubeApiError, isAlreadyExists, isConflict } from '#libs/kube'
+import { type CallOptions, type KubeApiError, isAlreadyExists, isConflict } from '#libs/kube'
 import { type KubeObject, type ResourceInfo, type Side, knownResource } from '#libs/kube-model'
 import type { TenantConfig } from '#libs/sync-config'
 import { customResourceInfo, isCustomResource } from '#libs/translation'
@@ -26,6 +26,8 @@ export type ExecuteDeps = {
   signal: AbortSignal
   /** How long to wait for an answer, in milliseconds. */
   timeoutMs: number
+  /** Told of each request. */
+  onRequest?: CallOptions['onRequest']
 }
 
 /** One call: the intent's write with what it is made to. */
@@ -34,7 +36,7 @@ export type Call<W extends Write = Write> = {
   write: W
   resource: ResourceInfo
   client: WriterClient
-  options: { signal: AbortSignal; timeoutMs: number }
+  options: { signal: AbortSignal; timeoutMs: number } & Pick<CallOptions, 'onRequest'>
 }
 
 /**
@@ -46,8 +48,9 @@ export async function execute(intent: LoggedIntent, deps: ExecuteDeps): Promise<
   const { target, write } = intent
   const resource = resourceOf(intent, deps.route.config)
   if (resource === undefined) return refused('Unsupported', `this build does not know ${target.resource}`)
+  const { signal, timeoutMs, onRequest } = deps
   const client = target.side === 'host' ? deps.host : deps.route.client
-  const call = { intent, resource, client, options: { signal: deps.signal, timeoutMs: deps.timeoutMs } }
+  const call = { intent, resource, client, options: { signal, timeoutMs, onRequest } }
   try {
     switch (write.op) {
       case 'create':

@@ -1,10 +1,12 @@
 import type { Publisher } from '#libs/bus'
 import { type LogMessage, type LoggedIntent, type Outcome, encodeOutcome } from '#libs/events'
 import type { Clock } from '#libs/kernel'
+import type { Exchange, Tracing } from '#libs/telemetry'
 import type { WriterMetrics } from './metrics.ts'
 import { outcomeOf, poisonOutcome } from './outcome-of.ts'
 import type { Settled } from './result.ts'
 import type { Settlement } from './settlement.ts'
+import { traceOutcome } from './trace-outcome.ts'
 
 export type OutcomeLogOptions = {
   partition: number
@@ -12,6 +14,8 @@ export type OutcomeLogOptions = {
   settlement: Settlement
   clock: Clock
   metrics: WriterMetrics
+  /** @default none */
+  tracing?: Tracing
   /** Once this aborts nothing more is said: an owner that has lost the partition has no say in it. */
   signal: AbortSignal
   /** Told when an outcome cannot be stored: then the intent stays unsettled, and the work must begin anew. */
@@ -27,10 +31,15 @@ export class OutcomeLog {
     this.#options = options
   }
 
-  settled(intent: LoggedIntent, settled: Settled, startedAt?: number): void {
+  settled(
+    intent: LoggedIntent,
+    settled: Settled,
+    done: { startedAt?: number | undefined; exchanges?: readonly Exchange[] | undefined } = {},
+  ): void {
     const finishedAt = this.#options.clock.now()
-    const outcome = outcomeOf(intent, settled, { startedAt: startedAt ?? finishedAt, finishedAt })
+    const outcome = outcomeOf(intent, settled, { startedAt: done.startedAt ?? finishedAt, finishedAt })
     this.#options.metrics.settled(intent, outcome)
+    if (this.#options.tracing?.isOn === true) traceOutcome(this.#options.tracing, intent, { outcome, ...done })
     this.#store(intent.seq, outcome)
   }
 

@@ -10,7 +10,7 @@ import {
 import { type LogMessage, type LoggedIntent, STREAMS, decodeIntent, partitionFilters } from '#libs/events'
 import { type Clock, errorMessage } from '#libs/kernel'
 import { keyString } from '#libs/kube-model'
-import type { Logger } from '#libs/telemetry'
+import type { Logger, Tracing } from '#libs/telemetry'
 import { AcceptedOrder } from './accepted-order.ts'
 import type { CallSample } from './adaptive-limit.ts'
 import type { ApiGate, Job } from './api-gate.ts'
@@ -53,6 +53,8 @@ export type PartitionWorkerOptions = {
   random: () => number
   logger: Logger
   metrics: WriterMetrics
+  /** @default none */
+  tracing?: Tracing
 }
 
 /** An intent that is held. */
@@ -307,7 +309,7 @@ export class PartitionWorker {
   #settle(item: Item, settled: Settled, outcomes: OutcomeLog): void {
     const ready = this.#queue.settle(item)
     this.#release(item)
-    outcomes.settled(item.intent, settled, item.startedAt)
+    outcomes.settled(item.intent, settled, { startedAt: item.startedAt, exchanges: item.exchanges?.exchanges })
     this.#notice(item.intent, settled)
     for (const next of ready) this.#submit(next, outcomes)
   }

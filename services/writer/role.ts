@@ -29,6 +29,8 @@ export type WriterContext = Pick<
   RoleContext,
   'bus' | 'config' | 'clock' | 'random' | 'logger' | 'metrics' | 'vault'
 > & {
+  /** @default none */
+  tracing?: RoleContext['tracing']
   directory: Pick<RoleContext['directory'], 'host' | 'tenants' | 'tenant' | 'client'> &
     Partial<Pick<RoleContext['directory'], 'context'>>
 }
@@ -79,6 +81,7 @@ export async function startWriter(context: WriterContext, limits: Partial<Writer
       random,
       logger,
       metrics,
+      ...(context.tracing === undefined ? {} : { tracing: context.tracing }),
     })
     workers.set(owned.partition, worker)
     try {

@@ -1,7 +1,7 @@
 import { RESOURCES, apiVersionOf, resourcePath } from '#libs/kube-model'
 import type { KubeObject, ResourceInfo } from '#libs/kube-model'
 import type { ClusterConfig } from '../auth/cluster-config.ts'
-import { KubeApiError, KubeProtocolError, apiErrorFrom } from '../errors.ts'
+import { KubeApiError, KubeConnectionError, KubeProtocolError, apiErrorFrom } from '../errors.ts'
 import { createTransport } from '../transport/transport.ts'
 import type {
   Body,
@@ -10,6 +10,7 @@ import type {
   KubeClientOptions,
   ListOptions,
   ListPage,
+  RequestEnd,
   RequestOptions,
 } from './kube-client.ts'
 import { createServedVersions } from './served-version.ts'
@@ -31,14 +32,21 @@ export function createKubeClient(config: ClusterConfig, options: KubeClientOptio
   const fieldManager = options.fieldManager ?? 'causeway'
 
   const request = async (call: RequestOptions): Promise<unknown> => {
-    const answer = await transport.request({
-      method: call.method,
-      path: call.path + queryString(call.query ?? {}),
-      headers: headersFor(call),
-      body: serialized(call.body),
-      signal: call.signal,
-      timeoutMs: call.timeoutMs,
-    })
+    const ended = call.onRequest?.({ method: call.method, path: call.path })
+    const answer = await transport
+      .request({
+        method: call.method,
+        path: call.path + queryString(call.query ?? {}),
+        headers: headersFor(call),
+        body: serialized(call.body),
+        signal: call.signal,
+        timeoutMs: call.timeoutMs,
+      })
+      .catch((error: unknown) => {
+        ended?.(failureOf(error))
+        throw error
+      })
+    ended?.({ server: answer.server, status: answer.statusCode })
     const where = `${call.method} ${call.path}`
     if (answer.statusCode < 200 || answer.statusCode > 299) {
       throw apiErrorFrom(where, { ...answer, body: answer.body.toString('utf8') })
@@ -178,8 +186,16 @@ export function createKubeClient(config: ClusterConfig, options: KubeClientOptio
 }
 
 /** What of a call goes for those that it needs, too. */
-function pick({ signal, timeoutMs }: CallOptions = {}): CallOptions {
-  return { signal, timeoutMs }
+function pick({ signal, timeoutMs, onRequest }: CallOptions = {}): CallOptions {
+  return { signal, timeoutMs, onRequest }
+}
+
+function failureOf(error: unknown): RequestEnd {
+  if (error instanceof KubeConnectionError) {
+    const { server, reason } = error
+    return { server: server.includes('://') ? server : `https://${server}`, error: reason }
+  }
+  return { error: error instanceof Error ? error.name : 'unknown' }
 }
 
 /** 404 for the path and not for the object. */

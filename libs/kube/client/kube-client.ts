@@ -6,7 +6,15 @@ export type Target = { namespace?: string | undefined; name: string }
 /** A body as an object, or as JSON that is sent as it is. */
 export type Body = object | string | Uint8Array
 
-export type CallOptions = { signal?: AbortSignal | undefined; timeoutMs?: number | undefined }
+/** How a request ended: with an answer, or with the kind of its failure. */
+export type RequestEnd = { server?: string; status?: number; error?: string }
+
+export type CallOptions = {
+  signal?: AbortSignal | undefined
+  timeoutMs?: number | undefined
+  /** Told when each request of the call begins; what it returns is told how that ended. */
+  onRequest?: ((request: { method: string; path: string }) => (end: RequestEnd) => void) | undefined
+}
 
 export type Selection = {
   /** @default all namespaces */

@@ -20,7 +20,7 @@ type HttpRequest = {
   timeoutMs?: number | undefined
 }
 
-type HttpAnswer = { statusCode: number; retryAfter: string | undefined; body: Buffer }
+type HttpAnswer = { statusCode: number; retryAfter: string | undefined; body: Buffer; server: string }
 
 /** An answer that is read while it comes; one with another status than 200 is there as a whole. */
 type HttpStream = { statusCode: 200; chunks: AsyncIterable<Buffer> } | HttpAnswer
@@ -95,7 +95,7 @@ async function exchangeWhole(call: Call, maxBodyBytes: number): Promise<HttpAnsw
   const deadline = openDeadline(call.signal, call.timeoutMs * 2)
   try {
     const answer = await dispatch(call, deadline.signal)
-    return await wholeAnswer(answer, answer.statusCode < 300 ? maxBodyBytes : FAILURE_BYTES)
+    return await wholeAnswer(answer, { call, maxBytes: answer.statusCode < 300 ? maxBodyBytes : FAILURE_BYTES })
   } catch (error) {
     throw typedError(error, call, deadline.expired())
   } finally {
@@ -108,7 +108,7 @@ async function exchangeStream(call: Call): Promise<HttpStream> {
   try {
     const answer = await dispatch(call, deadline.signal)
     if (answer.statusCode !== 200) {
-      const refusal = await wholeAnswer(answer, FAILURE_BYTES)
+      const refusal = await wholeAnswer(answer, { call, maxBytes: FAILURE_BYTES })
       deadline.close()
       return refusal
     }
@@ -132,12 +132,16 @@ function dispatch(call: Call, signal: AbortSignal): Promise<Dispatcher.ResponseD
   })
 }
 
-async function wholeAnswer(answer: Dispatcher.ResponseData, maxBytes: number): Promise<HttpAnswer> {
+async function wholeAnswer(
+  answer: Dispatcher.ResponseData,
+  { call, maxBytes }: { call: Call; maxBytes: number },
+): Promise<HttpAnswer> {
   const retryAfter = answer.headers['retry-after']
   return {
     statusCode: answer.statusCode,
     retryAfter: Array.isArray(retryAfter) ? retryAfter[0] : retryAfter,
     body: await readBody(answer.body, maxBytes),
+    server: call.access.server,
   }
 }
 
