@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { type Bus, readOrdered } from '#libs/bus'
 import { STREAMS, type StreamName } from '#libs/events'
-import { errorMessage } from '#libs/kernel'
+import { errorMessage, systemClock } from '#libs/kernel'
+import { keyString } from '#libs/kube-model'
 import type { Vault } from '#libs/vault'
 import { inOrder } from './in-order.ts'
 import type { Story, StoryEntry } from './story-entry.ts'
@@ -25,7 +25,9 @@ const STORY_STREAMS = [STREAMS.changes, STREAMS.intents, STREAMS.outcomes] as co
 const ENTRY_LIMIT = 10_000
 /** How long entries are gathered before they are shown in order. */
 const GATHER_MS = 100
-const OUTCOMES_KEPT = 20
+/** How long a change is held that may be an echo, until the outcome says whether it is. */
+const ECHO_MS = 2_000
+const WRITES_KEPT = 40
 
 /**
  * Reads all that the log holds about one object, both sides. Reads by subject: the cost follows the object's own
@@ -89,15 +91,17 @@ export async function* followStory(
   signal.addEventListener('abort', stop)
   try {
     await Promise.race([Promise.all(readers.map(({ caughtUp }) => caughtUp)), failed])
+    const soon = systemClock.now() - ECHO_MS
+    await gather(() => awaitsOutcome(waiting.filter(({ at }) => at > soon)), signal)
     const history = inOrder(waiting.splice(0))
-    let outcomes = outcomesOf(history)
+    let recent = writesOf(history)
     yield* history.filter(({ at }) => at >= since)
     while (!signal.aborted && failure === undefined) {
       await wake.promise
-      await sleep(GATHER_MS, undefined, { signal }).catch(() => undefined)
       wake = Promise.withResolvers<void>()
-      const news = inOrder([...outcomes, ...waiting.splice(0)]).filter((entry) => !outcomes.includes(entry))
-      outcomes = outcomesOf([...outcomes, ...news])
+      await gather(() => awaitsOutcome([...recent, ...waiting]), signal)
+      const news = inOrder([...recent, ...waiting.splice(0)]).filter((entry) => !recent.includes(entry))
+      recent = writesOf([...recent, ...news])
       yield* news
     }
     if (failure !== undefined && !signal.aborted) throw failure
@@ -108,9 +112,26 @@ export async function* followStory(
   }
 }
 
-/** The last outcomes: what comes may be the echo of one of them. */
-function outcomesOf(entries: readonly StoryEntry[]): StoryEntry[] {
-  return entries.filter(({ kind }) => kind === 'outcome').slice(-OUTCOMES_KEPT)
+/** Waits a moment, and longer as long as something is missing. */
+async function gather(isMissing: () => boolean, signal: AbortSignal): Promise<void> {
+  const until = performance.now() + ECHO_MS
+  do {
+    await systemClock.sleep(GATHER_MS, signal).catch(() => undefined)
+  } while (!signal.aborted && performance.now() < until && isMissing())
+}
+
+/** The last intents and outcomes: what comes may be the echo of one of them. */
+function writesOf(entries: readonly StoryEntry[]): StoryEntry[] {
+  return entries.filter(({ kind }) => kind === 'intent' || kind === 'outcome').slice(-WRITES_KEPT)
+}
+
+/** Whether a change is among these that may be the echo of a write whose outcome is not. */
+function awaitsOutcome(entries: readonly StoryEntry[]): boolean {
+  const settled = new Set(entries.flatMap((entry) => (entry.kind === 'outcome' ? [entry.intentId] : [])))
+  const open = entries.flatMap((entry) =>
+    entry.kind === 'intent' && !settled.has(entry.id) ? [keyString(entry.object)] : [],
+  )
+  return entries.some((entry) => entry.kind === 'change' && open.includes(keyString(entry.object)))
 }
 
 /** What matches in a stream at this moment. */
