@@ -1,4 +1,5 @@
 import { burstInTenants, burstOnHost } from './burst.ts'
+import { churnInTenants, churnOnHost } from './churn.ts'
 import { fairness, reportFairness } from './fairness.ts'
 import type { Field } from './field.ts'
 import type { Installation } from './installation.ts'
@@ -8,7 +9,8 @@ import { inPairs, inTurn } from './pairs.ts'
 import { patrolAtRest, reportPatrol } from './patrol.ts'
 import { hostPlaces, tenantPlaces } from './regular.ts'
 import { replay, reportReplay } from './replay.ts'
-import { reportBurst, reportTrickle, resultOf } from './report.ts'
+import { reportBurst, reportChanges, reportTrickle, resultOf } from './report.ts'
+import { stormInTenants, stormOnHost } from './storm.ts'
 import { trickleInTenant, trickleOnHost } from './trickle.ts'
 
 /** What came of a job: tables for people, numbers for the rest. */
@@ -83,8 +85,51 @@ const JOBS: Record<ScenarioName, (options: BenchOptions) => Job[]> = {
         },
       }
     }),
-  churn: () => [],
-  storm: () => [],
+  churn: ({ embedded, churnMaps, churnChanges: changes, churnRate: perSecond, repeat }) => [
+    {
+      name: 'churn',
+      tenants: embedded,
+      pods: embedded,
+      run: async ({ installation, field, progress }) => {
+        const scale = { maps: churnMaps, changes, perSecond }
+        const runs = await inPairs(field, {
+          repeat,
+          pods: changes,
+          unit: 'change',
+          progress,
+          baseline: () => churnOnHost(installation, field, scale),
+          product: () => churnInTenants(installation, field, scale),
+        })
+        const names = {
+          baseline: 'baseline: sent, seen on the host',
+          product: 'answered in the tenant, seen on the host',
+        }
+        return { text: reportChanges(runs, installation.ownNames, names), result: resultOf(runs) }
+      },
+    },
+  ],
+  storm: ({ embedded, stormPods: pods, stormRounds: rounds, repeat }) => [
+    {
+      name: 'storm',
+      tenants: embedded,
+      pods,
+      run: async ({ installation, field, progress }) => {
+        const runs = await inPairs(field, {
+          repeat,
+          pods: pods * rounds,
+          unit: 'change',
+          progress,
+          baseline: () => stormOnHost(installation, field, { pods, rounds }),
+          product: () => stormInTenants(installation, field, { pods, rounds }),
+        })
+        const names = {
+          baseline: 'baseline: last sent, seen on the host',
+          product: 'last sent to the host, seen in the tenant',
+        }
+        return { text: reportChanges(runs, installation.ownNames, names), result: resultOf(runs) }
+      },
+    },
+  ],
   fairness: (options) => [
     {
       name: 'fairness',

@@ -39,13 +39,14 @@ const DURATIONS: Record<StageName, (stages: Stages) => number> = {
   'API call': (stages) => stages.finishedAt - stages.startedAt,
 }
 
-/** Writes to pods as the outcomes tell of them. */
-export const WRITES = ['create on the host', 'binding', 'status'] as const
+/** Writes as the outcomes tell of them: those of a pod's way, and what churn makes. */
+export const WRITES = ['create on the host', 'binding', 'status', 'ConfigMap on the host'] as const
 export type WriteName = (typeof WRITES)[number] | `other: ${string}`
 
 /** Which write an outcome is of. Of a patch the subresource is only told by the intent's id. */
 export function writeName(outcome: Pick<LoggedOutcome, 'op' | 'target' | 'intentId'>): WriteName {
   const { op, target, intentId } = outcome
+  if (target.resource === 'configmaps' && target.side === 'host' && op === 'patch') return 'ConfigMap on the host'
   if (target.resource !== 'pods') return `other: ${op} ${target.resource} (${target.side})`
   if (op === 'create' && target.side === 'host') return 'create on the host'
   if (op === 'bind') return 'binding'

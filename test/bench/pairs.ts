@@ -2,8 +2,10 @@ import type { Field } from './field.ts'
 
 /** Runs of one scenario, in pairs: each baseline right before the product. */
 export type Pairs<T> = {
-  /** Pods, or what else the costs are divided by. */
+  /** How many pods, or whatever else the costs are divided by. */
   pods: number
+  /** What they are divided by. */
+  unit: string
   baseline: T[]
   product: T[]
 }
@@ -14,13 +16,14 @@ export async function inPairs<T>(
   scenario: {
     repeat: number
     pods: number
+    unit?: string
     progress: (line: string) => void
     baseline(): Promise<T>
     product(): Promise<T>
   },
 ): Promise<Pairs<T>> {
-  const { repeat, pods, progress } = scenario
-  const runs: Pairs<T> = { pods, baseline: [], product: [] }
+  const { repeat, pods, unit = 'pod', progress } = scenario
+  const runs: Pairs<T> = { pods, unit, baseline: [], product: [] }
   for (let run = 1; run <= repeat; run++) {
     for (const kind of ['baseline', 'product'] as const) {
       progress(`${run}/${repeat}: ${kind}`)

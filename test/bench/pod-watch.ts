@@ -4,7 +4,13 @@ import { type KubeClient, reflect } from '#libs/kube'
 import { type KubeObject, RESOURCES } from '#libs/kube-model'
 
 /** What has been seen of a pod on one cluster, times in ms since the epoch. */
-export type Sighting = { createdAt: number; runningAt: number | undefined; changedAt: number }
+export type Sighting = {
+  createdAt: number
+  runningAt: number | undefined
+  changedAt: number
+  /** The message of its status. */
+  message: string | undefined
+}
 
 /** Watches a cluster's pods as any client would and notes when it saw what. */
 export class PodWatch {
@@ -56,12 +62,14 @@ export class PodWatch {
     const id = this.#idOf(object)
     if (id === undefined) return
     const before = this.pods.get(id)
-    const isRunning = (object['status'] as { phase?: string } | undefined)?.phase === 'Running'
+    const status = object['status'] as { phase?: string; message?: string } | undefined
+    const isRunning = status?.phase === 'Running'
     if (isRunning && before?.runningAt === undefined) this.#running++
     this.pods.set(id, {
       createdAt: before?.createdAt ?? at,
       runningAt: before?.runningAt ?? (isRunning ? at : undefined),
       changedAt: at,
+      message: status?.message,
     })
   }
 }

@@ -8,8 +8,8 @@ export const NAMESPACE = 'bench'
 /** Where the baseline's pods are on the host. */
 export const BASELINE_NAMESPACE = 'bench-baseline'
 
-/** A pod as it is usual: one container with environment, resources and a probe. */
-function podNamed(name: string): object {
+/** A pod as it is usual: one container with environment, also from ConfigMaps, resources and a probe. */
+function podNamed(name: string, configMaps: readonly string[]): object {
   const environment = Array.from({ length: 8 }, (_, index) => ({ name: `SETTING_${index}`, value: `value-${index}` }))
   return {
     apiVersion: 'v1',
@@ -23,6 +23,7 @@ function podNamed(name: string): object {
           name: 'main',
           image: 'registry.k8s.io/pause:3.10',
           env: environment,
+          ...(configMaps.length === 0 ? {} : { envFrom: configMaps.map((map) => ({ configMapRef: { name: map } })) }),
           ports: [{ containerPort: 8080 }],
           resources: { requests: { cpu: '1m', memory: '1Mi' } },
           readinessProbe: { httpGet: { path: '/', port: 8080 }, periodSeconds: 30 },
@@ -50,9 +51,10 @@ export async function createPod(
   client: KubeClient,
   namespace: string,
   name: string,
+  configMaps: readonly string[] = [],
 ): Promise<{ sentAt: number; answeredAt: number }> {
   const sentAt = systemClock.now()
-  await client.create(RESOURCES.pods, { namespace }, podNamed(name))
+  await client.create(RESOURCES.pods, { namespace }, podNamed(name, configMaps))
   return { sentAt, answeredAt: systemClock.now() }
 }
 

@@ -1,4 +1,5 @@
 import type { BurstRun } from './burst.ts'
+import type { ChangesRun } from './changes.ts'
 import type { Cost } from './measure.ts'
 import { STAGE_NAMES, WRITES, countWrites, stageTimes } from './outcomes.ts'
 import type { Pairs } from './pairs.ts'
@@ -53,6 +54,24 @@ export function reportBurst(runs: Pairs<BurstRun>, own: OwnNames): string {
   return [times, stagesTable(runs.product.map((run) => run.cost)), ...costTables(runs, own)].join('\n\n')
 }
 
+/** Changes of something that is there: what each takes until it is seen at the other side, and all of them. */
+export function reportChanges(
+  runs: Pairs<ChangesRun>,
+  own: OwnNames,
+  names: { baseline: string; product: string },
+): string {
+  const row = (name: string, list: readonly ChangesRun[]): Cell[] => [
+    name,
+    median(list.map(({ seconds }) => seconds)),
+    ...points(medianPercentiles(list.map(({ latency }) => latency))),
+  ]
+  const times = table(
+    ['until seen', 'all, s', ...POINTS.map((point) => `${point}, ms`)],
+    [row(names.baseline, runs.baseline), row(names.product, runs.product)],
+  )
+  return [times, stagesTable(runs.product.map((run) => run.cost)), ...costTables(runs, own)].join('\n\n')
+}
+
 const POINTS = ['p50', 'p90', 'p99', 'max']
 
 function points({ p50, p90, p99, max }: Percentiles): number[] {
@@ -62,20 +81,19 @@ function points({ p50, p90, p99, max }: Percentiles): number[] {
 function stagesTable(costs: readonly Cost[]): string {
   const runs = costs.map((cost) => stageTimes(cost.outcomes))
   const rows = WRITES.flatMap((write) =>
-    STAGE_NAMES.map((stage): Cell[] => {
+    STAGE_NAMES.flatMap((stage): Cell[][] => {
       const list = runs.flatMap((run) => run.get(write)?.[stage] ?? [])
-      return [write, stage, ...points(medianPercentiles(list))]
+      return list.some(({ count }) => count > 0) ? [[write, stage, ...points(medianPercentiles(list))]] : []
     }),
   )
   return table(['write', 'stage, ms', ...POINTS], rows)
 }
 
 function costTables(runs: Pairs<{ cost: Cost }>, own: OwnNames): string[] {
-  const { baseline, product, pods } = runs
-  return [usageTable({ baseline, product, pods }, own), writesTable(product, pods)]
+  return [usageTable(runs, own), writesTable(runs)]
 }
 
-function usageTable({ baseline, product, pods }: Pairs<{ cost: Cost }>, own: OwnNames): string {
+function usageTable({ baseline, product, pods, unit }: Pairs<{ cost: Cost }>, own: OwnNames): string {
   const cpu = (list: readonly { cost: Cost }[], name: string): number =>
     (median(list.map(({ cost }) => cost.usage.get(name)?.cpuSeconds ?? 0)) * 1000) / pods
   const peak = (name: string): number => median(product.map(({ cost }) => cost.usage.get(name)?.peakMegabytes ?? 0))
@@ -89,10 +107,10 @@ function usageTable({ baseline, product, pods }: Pairs<{ cost: Cost }>, own: Own
   ] as const) {
     rows.push([title, sum((name) => cpu(baseline, name), of), sum((name) => cpu(product, name), of), sum(peak, of)])
   }
-  return table(['process', 'baseline, CPU ms/pod', 'product, CPU ms/pod', 'peak MB'], rows)
+  return table(['process', `baseline, CPU ms/${unit}`, `product, CPU ms/${unit}`, 'peak MB'], rows)
 }
 
-function writesTable(product: readonly { cost: Cost }[], pods: number): string {
+function writesTable({ product, pods, unit }: Pairs<{ cost: Cost }>): string {
   const counts = new Map<string, number>()
   for (const { cost } of product)
     for (const [name, count] of countWrites(cost.outcomes)) counts.set(name, (counts.get(name) ?? 0) + count)
@@ -101,7 +119,7 @@ function writesTable(product: readonly { cost: Cost }[], pods: number): string {
     product.reduce((sum, { cost }) => sum + cost.messages[of], 0) / total
   const writes = [...counts].map(([name, count]): Cell[] => [name, count / total])
   const rows = (['changes', 'intents', 'outcomes'] as const).map((of): Cell[] => [`messages: ${of}`, messages(of)])
-  return table(['until running', 'per pod'], [...writes, ...rows])
+  return table(['writes and messages', `per ${unit}`], [...writes, ...rows])
 }
 
 /** Results as they are stored: numbers only, stages as percentiles. */

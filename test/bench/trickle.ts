@@ -64,7 +64,8 @@ export async function trickleInTenant(installation: Installation, field: Field, 
   return { call: percentiles(calls), create: percentiles(create), status: percentiles(status), cost }
 }
 
-async function inRhythm({ pods, perSecond }: Rhythm, each: (index: number) => Promise<void>): Promise<void> {
+/** Begins one after another at a steady pace, however long each takes; resolves when all are over. */
+export async function inRhythm({ pods, perSecond }: Rhythm, each: (index: number) => Promise<void>): Promise<void> {
   const startedAt = systemClock.now()
   const underWay: Promise<void>[] = []
   for (let index = 0; index < pods; index++) {
