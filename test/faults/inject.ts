@@ -45,9 +45,24 @@ async function begin(bed: Bed, fault: Fault): Promise<(() => unknown) | undefine
       bed.proxies[fault.cluster]?.rotateCertificate()
       return undefined
     case 'clock':
-      setClock(bed, fault.role, fault.offsetMs)
-      return () => setClock(bed, fault.role, 0)
+      return beginClock(bed, fault)
   }
+}
+
+/** A process that is started while the clock is wrong keeps it; the next one has the right one again. */
+async function beginClock(
+  bed: Bed,
+  { role, offsetMs }: Fault & { kind: 'clock' },
+): Promise<(() => unknown) | undefined> {
+  const { keeper } = bed
+  await keeper.running()
+  const process = keeper.pidOf(role) === keeper.pidOf('up') ? 'cli' : role
+  const set = async (offset: number): Promise<void> => {
+    setClock(bed, process, offset)
+    await beginKill(bed, role, false)
+  }
+  await set(offsetMs)
+  return () => set(0)
 }
 
 async function beginKill(

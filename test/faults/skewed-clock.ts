@@ -1,5 +1,6 @@
-/* Loaded into every process of Causeway before its own code: gives it the clock that the harness sets, and changes it
- * under way, as a machine's clock that is set. Timers run as before. */
+/* Loaded into every process of Causeway before its own code: gives it the clock that the harness sets, as on a machine
+ * whose clock is set. `Date` follows at once. `performance` knows when it was begun and counts from there, so what goes
+ * by it is wrong for as long as the process lives. Timers run as before. */
 import { readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
@@ -19,10 +20,10 @@ if (folder !== undefined) {
   }
   look()
   setInterval(look, LOOK_EVERY_MS).unref()
-  const { timeOrigin } = performance
+  const timeOrigin = performance.timeOrigin + offset
   const RealDate = Date
   const realNow = Date.now.bind(Date)
-  Object.defineProperty(performance, 'timeOrigin', { get: () => timeOrigin + offset })
+  Object.defineProperty(performance, 'timeOrigin', { get: () => timeOrigin })
   globalThis.Date = new Proxy(RealDate, {
     construct: (target, args: [], newTarget) =>
       Reflect.construct(target, args.length === 0 ? [realNow() + offset] : args, newTarget) as Date,
