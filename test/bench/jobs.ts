@@ -2,6 +2,7 @@ import { burstInTenants, burstOnHost } from './burst.ts'
 import { churnInTenants, churnOnHost } from './churn.ts'
 import { fairness, reportFairness } from './fairness.ts'
 import type { Field } from './field.ts'
+import { fleet, reportFleet } from './fleet.ts'
 import type { Installation } from './installation.ts'
 import { isolation, reportIsolation } from './isolation.ts'
 import type { BenchOptions, ScenarioName } from './options.ts'
@@ -10,6 +11,7 @@ import { patrolAtRest, reportPatrol } from './patrol.ts'
 import { hostPlaces, tenantPlaces } from './regular.ts'
 import { replay, reportReplay } from './replay.ts'
 import { reportBurst, reportChanges, reportTrickle, resultOf } from './report.ts'
+import { reportRestart, restart } from './restart.ts'
 import { stormInTenants, stormOnHost } from './storm.ts'
 import { trickleInTenant, trickleOnHost } from './trickle.ts'
 
@@ -162,8 +164,19 @@ const JOBS: Record<ScenarioName, (options: BenchOptions) => Job[]> = {
         }),
     },
   ],
-  restart: () => [],
-  fleet: () => [],
+  restart: (options) => [
+    alone('restart', async (progress) => {
+      const runs = await restart(options, { pods: options.restartPods, repeat: options.repeat, progress })
+      return { text: reportRestart(runs), result: { runs } }
+    }),
+  ],
+  fleet: (options) => [
+    alone('fleet', async (progress) => {
+      const { fleetTenants: tenants, fleetRestSeconds: restSeconds } = options
+      const runs = await fleet(options, { tenants, restSeconds, progress })
+      return { text: reportFleet(runs), result: { runs } }
+    }),
+  ],
 }
 
 function alone(name: string, run: (progress: Progress) => Promise<Report>): Job {

@@ -57,6 +57,7 @@ const COUNTS: Record<string, Count> = {
   'patrol-objects': 'patrolObjects',
   'replay-messages': 'replayMessages',
   'fleet-tenants': 'fleetTenants',
+  'fleet-rest-seconds': 'fleetRestSeconds',
 }
 
 export const USAGE = `npm run bench -- [options]

@@ -40,6 +40,19 @@ export function readUsage(pids: Pids): Map<string, Usage> {
   return usages
 }
 
+/** Memory that processes have now, in MB. One that has ended is left out. */
+export function readResident(pids: Pids): Record<string, number> {
+  const entries = Object.entries(pids).flatMap(([name, pid]) => {
+    try {
+      const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+      return [[name, Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) / 1024] as const]
+    } catch {
+      return []
+    }
+  })
+  return Object.fromEntries(entries)
+}
+
 /** What processes have used between two readings: CPU of that time, memory as of the second. */
 export function usageBetween(
   before: ReadonlyMap<string, Usage>,

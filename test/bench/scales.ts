@@ -26,6 +26,8 @@ export type Scale = {
   patrolObjects: number
   replayMessages: number
   fleetTenants: number
+  /** How long a fleet is left alone before it is measured, and while it is. */
+  fleetRestSeconds: number
 }
 
 export type BurstShape = { tenants: number; pods: number }
@@ -52,6 +54,7 @@ export const USUAL: Scale = {
   patrolObjects: 10_000,
   replayMessages: 120_000,
   fleetTenants: 100,
+  fleetRestSeconds: 15,
 }
 
 /** What the aims are stated for; takes an hour and more. */
@@ -84,4 +87,5 @@ export const SMOKE: Scale = {
   patrolObjects: 100,
   replayMessages: 600,
   fleetTenants: 4,
+  fleetRestSeconds: 1,
 }

@@ -13,7 +13,7 @@ import {
 import type { KubeObject, ObjectKey, Side } from '#libs/kube-model'
 
 /** Messages that a pod leaves in the log until it runs: as the product's own runs count them. */
-export const MESSAGES_PER_POD = 12
+const MESSAGES_PER_POD = 12
 
 /** Pods under way at once: one message of each is sent before the next of any, as in a burst. */
 const BLOCK = 500
