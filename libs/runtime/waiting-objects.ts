@@ -7,6 +7,8 @@ export type WaitingReport = {
   counts: Record<string, number>
   /** Those that have waited longest, not necessarily all. `since` in ms since the epoch. */
   objects: (ObjectRef & { reason: string; since: number })[]
+  /** The one that began to wait last, with the API's words; those about Secrets, which may quote them, are left out. */
+  newest?: ObjectRef & { reason: string; since: number; message?: string }
 }
 
 /** Key of a tenant's report. */

@@ -40,6 +40,12 @@ const kv = {
 }
 
 const pending = {
+  newestWaiting: (tenant: string) => {
+    const row = rows.findLast((each) => each.tenant === tenant)
+    if (row === undefined) return undefined
+    const { reason, name, since } = row
+    return { resource: 'pods', namespace: 'default', name, reason, since, message: 'the API’s words' }
+  },
   waitingByReason: () => rows.map(({ tenant, reason }) => ({ tenant, reason, count: 1 })),
   waitingLongest: (tenant: string) =>
     rows
@@ -58,14 +64,9 @@ test('what waits of a tenant is told when it changes, and taken off when nothing
   rows = [web]
   await tell()
   await tell()
+  const shown = { resource: 'pods', namespace: 'default', name: 'web', reason: 'Invalid', since: 7 }
   expect([...stored]).toEqual([
-    [
-      'tenant.a',
-      {
-        counts: { Invalid: 1 },
-        objects: [{ resource: 'pods', namespace: 'default', name: 'web', reason: 'Invalid', since: 7 }],
-      },
-    ],
+    ['tenant.a', { counts: { Invalid: 1 }, objects: [shown], newest: { ...shown, message: 'the API’s words' } }],
   ])
   rows = []
   await tell()

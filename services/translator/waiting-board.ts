@@ -28,7 +28,10 @@ export class WaitingBoard {
   }
 
   /** Tells what waits of these tenants by now, where that has changed. */
-  tell(pending: Pick<Projection['pending'], 'waitingByReason' | 'waitingLongest'>, tenants: readonly string[]): void {
+  tell(
+    pending: Pick<Projection['pending'], 'waitingByReason' | 'waitingLongest' | 'newestWaiting'>,
+    tenants: readonly string[],
+  ): void {
     const counts = new Map<string, Record<string, number>>()
     for (const { tenant, reason, count } of pending.waitingByReason()) {
       counts.set(tenant, { ...counts.get(tenant), [reason]: count })
@@ -38,7 +41,10 @@ export class WaitingBoard {
       const told = this.#told.get(tenant)
       const isFresh = told !== undefined && this.#clock.now() - told.at < NAMES_EVERY_MS
       if (isFresh && jsonEqual(told.counts, of)) continue
-      this.#put(tenant, { counts: of, objects: counts.has(tenant) ? pending.waitingLongest(tenant, NAMED) : [] })
+      if (counts.has(tenant)) {
+        const objects = pending.waitingLongest(tenant, NAMED)
+        this.#put(tenant, { counts: of, objects, ...newest(pending.newestWaiting(tenant)) })
+      } else this.#put(tenant, { counts: of, objects: [] })
     }
   }
 
@@ -56,7 +62,7 @@ export class WaitingBoard {
   #put(tenant: string, report: WaitingReport): void {
     const before = this.#told.get(tenant)
     this.#told.set(tenant, { ...report, at: this.#clock.now() })
-    if (jsonEqual(before?.counts, report.counts) && jsonEqual(before?.objects, report.objects)) return
+    if (before !== undefined && jsonEqual({ ...report, at: before.at }, before)) return
     const isEmpty = report.objects.length === 0
     this.#write(tenant, async () => {
       if (!isEmpty) return this.#kv.put(waitingKey(tenant), report)
@@ -76,4 +82,10 @@ export class WaitingBoard {
       },
     )
   }
+}
+
+function newest(found: ReturnType<Projection['pending']['newestWaiting']>): Pick<WaitingReport, 'newest'> {
+  if (found === undefined) return {}
+  const { message, ...rest } = found
+  return { newest: found.resource === 'secrets' ? rest : { ...rest, message } }
 }

@@ -7,7 +7,15 @@ import {
   type Side,
   resourceToken,
 } from '#libs/kube-model'
-import { HOLD_PREFIX, type TenantEntry, openDeletionHolds, readTenantContext } from '#libs/runtime'
+import {
+  HOLD_PREFIX,
+  type DroppedWrites,
+  type TenantEntry,
+  droppedKey,
+  openDeletionHolds,
+  openDroppedWrites,
+  readTenantContext,
+} from '#libs/runtime'
 import {
   type Decision,
   LABELS,
@@ -55,13 +63,14 @@ export async function collectFacts(sources: Sources, question: Question): Promis
     }
   }
   const about = storySubject(context, ref, sources)
-  const [state, story, services, apis, live, held] = await Promise.all([
+  const [state, story, services, apis, live, held, dropped] = await Promise.all([
     TenantState.read(sources.bus, { tenant: context, partition, vault: sources.vault, about: ref }),
     readStory(sources, about),
     serviceFacts(sources.bus, { partition, replicas: sources.replicas }),
     apiFacts(sources, tenant),
     readBoth(sources, { entry, info, about }),
     holdOf(sources, tenant),
+    openDroppedWrites(sources.bus, sources.replicas).then((kv) => kv.get(droppedKey(tenant, ref))),
   ])
   try {
     const seen = { virtual: seenFact(state, about.virtual), host: seenFact(state, live.hostKey) }
@@ -86,6 +95,7 @@ export async function collectFacts(sources: Sources, question: Question): Promis
       facts: {
         ...facts,
         ...(held === undefined ? {} : { held }),
+        ...droppedFact(dropped?.value),
         ...(taken === undefined ? {} : { copyTakenAt: taken }),
         ...(ended === undefined ? {} : { ended }),
       },
@@ -94,6 +104,12 @@ export async function collectFacts(sources: Sources, question: Question): Promis
   } finally {
     state.close()
   }
+}
+
+function droppedFact(mark: DroppedWrites | undefined): Pick<Facts, 'dropped'> {
+  if (mark === undefined) return {}
+  const { at, by } = mark
+  return { dropped: { at, ...(by === undefined ? {} : { by }) } }
 }
 
 async function holdOf({ bus, replicas }: Sources, tenant: string): Promise<Facts['held']> {

@@ -115,6 +115,8 @@ export type Facts = {
   writes: WriteFact[]
   /** Why the tenant's deletions are stopped, where they are. */
   held?: { since: number; side: Side; waiting: number; contradiction?: string }
+  /** That an operator has dropped what waits: when (ms since the epoch), and by whom, where that was said. */
+  dropped?: { at: number; by?: string }
   /** When somebody other than Causeway last deleted the copy on the host, ms since the epoch. */
   copyTakenAt?: number
   /** Who took it away, where both sides have none any more. */

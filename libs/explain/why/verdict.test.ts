@@ -369,6 +369,14 @@ describe('the verdict', () => {
     })
   })
 
+  test('says of what waits that an operator dropped it, when that is so', () => {
+    const dropped = { at: NOW - 5_000, by: 'ann' }
+    const { reason, summary, remedy } = verdictOf(facts({ ...parked('QuotaExceeded', 'used up'), dropped }))
+    expect(reason).toBe('QuotaExceeded')
+    expect(summary).toMatch(/dropped by the operator \(ann\) at 2023-11-14T22:13:15.000Z.*used up/)
+    expect(remedy).toContain('causeway parked retry')
+  })
+
   test('has a case for each of its own words but that for what is no tenant’s', () => {
     const shown = new Set(CASES.map(([, , reason]) => reason))
     expect(VERDICTS.filter((word) => !shown.has(word))).toEqual(['NotOurs'])

@@ -138,7 +138,7 @@ function ofAgreement(facts: Facts): Verdict {
   if (live.virtual.state === 'there' && live.host.state === 'absent') {
     // What is parked although nothing is wanted of it now: the last word is still the API's.
     const parked = writes.find(isWaiting)
-    if (parked !== undefined) return ofParked(parked)
+    if (parked !== undefined) return ofParked(parked, facts)
     return verdict('CannotTell', 'unknown', 'the tenant has it, the host has none, and nothing is to be done about it')
   }
   if (live.virtual.state === 'absent' && live.host.state === 'there') {

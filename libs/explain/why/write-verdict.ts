@@ -1,13 +1,13 @@
 import type { Facts, ServiceFact, WriteFact } from './facts.ts'
 import { SOON_MS, inFlight, sideName, stopped, verdict } from './verdict-words.ts'
-import type { Verdict } from './verdicts.ts'
+import { REMEDIES, type Verdict } from './verdicts.ts'
 
 /** What the writes say that are wanted, waiting or refused. */
 export function ofWrites(facts: Facts): Verdict | undefined {
   const { wanted, writes, isPaused, seen, askedAt } = facts
   const waiting = writes.find(({ outcome }) => outcome === undefined)
   const parked = writes.find((write) => isWaiting(write) && (wanted.length === 0 ? false : isWanted(write, facts)))
-  if (parked !== undefined) return ofParked(parked)
+  if (parked !== undefined) return ofParked(parked, facts)
   if (waiting !== undefined && wanted.length > 0) {
     const since = new Date(waiting.at).toISOString()
     const nobody = stopped(facts, 'writer', `the intents wait since ${since}`)
@@ -48,11 +48,17 @@ export function ofWrites(facts: Facts): Verdict | undefined {
   return verdict('Drift', false, `${what} is wanted by what both sides hold, and nothing of it is under way`)
 }
 
-export function ofParked({ outcome, op, side, attempt }: WriteFact): Verdict {
+export function ofParked({ outcome, op, side, attempt }: WriteFact, { dropped }: Pick<Facts, 'dropped'>): Verdict {
   const reason = outcome?.reason ?? 'CannotTell'
   const answer = outcome?.message === undefined ? '' : `: ${outcome.message}`
   const tries = attempt === 0 ? '' : `, at attempt ${attempt + 1}`
-  return verdict(reason, false, `${op} on the ${sideName(side)} is ${outcome?.result ?? 'waiting'}${tries}${answer}`)
+  const what = `${op} on the ${sideName(side)}`
+  if (dropped === undefined)
+    return verdict(reason, false, `${what} is ${outcome?.result ?? 'waiting'}${tries}${answer}`)
+  const who = dropped.by === undefined ? 'the operator' : `the operator (${dropped.by})`
+  const since = new Date(dropped.at).toISOString()
+  const remedy = `${REMEDIES[reason] ?? ''}; then "causeway parked retry", as it is tried again only when it changes`
+  return verdict(reason, false, `${what} was dropped by ${who} at ${since}${tries}${answer}`, remedy)
 }
 
 export function isWaiting({ outcome }: WriteFact): boolean {

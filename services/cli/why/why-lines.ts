@@ -58,7 +58,7 @@ function factRows(facts: Facts): string[][] {
       if (state === 'synced') return []
       return [[each === 'virtual' ? 'tenant’s API' : 'host’s API', `${state}${message === '' ? '' : `: ${message}`}`]]
     }),
-    ...writes.toReversed().flatMap(writeRows),
+    ...writes.toReversed().flatMap((write) => writeRows(write, facts)),
     ...wanted.map(({ op, side: where, because, body }) => [
       'wanted',
       `${op} on the ${sideName(where)}: ${because}${body === undefined ? '' : `: ${shortened(JSON.stringify(body))}`}`,
@@ -110,7 +110,8 @@ function side(live: LiveFact, { key, last }: SeenFact): string {
   return `is there${name} (${how.filter((word) => word !== undefined).join(', ')})${agrees}; ${logged}`
 }
 
-function writeRows({ side: where, op, rule, at, attempt, outcome, isRetried, needs, because }: WriteFact): string[][] {
+function writeRows(write: WriteFact, { dropped }: Pick<Facts, 'dropped'>): string[][] {
+  const { side: where, op, rule, at, attempt, outcome, isRetried, needs, because } = write
   const tries = attempt === 0 ? '' : `, attempt ${attempt + 1}`
   const what = `${op} on the ${sideName(where)} at ${clockTime(at)} by rule ${rule} (${because})${tries}`
   if (outcome === undefined) {
@@ -121,8 +122,12 @@ function writeRows({ side: where, op, rule, at, attempt, outcome, isRetried, nee
   const { result, reason, message, stages, nextTry } = outcome
   const answer = [reason, message].filter((word) => word !== undefined).join(': ')
   const { watch, decide, log, queue, api, total } = stages
-  const again =
-    nextTry === undefined || isRetried ? '' : `tried again by ${clockTime(nextTry.until)}, at once when its cause goes`
+  const isDropped = dropped !== undefined && nextTry !== undefined
+  const again = isDropped
+    ? `no more: dropped by the operator at ${clockTime(dropped.at)}; until it changes, or "causeway parked retry"`
+    : nextTry === undefined || isRetried
+      ? ''
+      : `tried again by ${clockTime(nextTry.until)}, at once when its cause goes`
   return [
     ['sent', `${what}: ${result}${isRetried ? ' before, and tried again now' : ''}`],
     ...(answer === '' ? [] : [['answer', answer]]),
