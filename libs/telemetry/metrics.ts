@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
-import { LATENCY_BUCKETS } from './names.ts'
+import { LATENCY_BUCKETS, type MetricDeclaration } from './names.ts'
 
 /** A registry with the process's own metrics (CPU, memory, event loop). Roles add theirs to it. */
 export function createRegistry(): Registry {
@@ -7,9 +7,6 @@ export function createRegistry(): Registry {
   collectDefaultMetrics({ register: registry })
   return registry
 }
-
-/** Name, help and labels of a metric, as declared in names.ts. */
-export type MetricDeclaration = { name: string; help: string; labels?: readonly string[] }
 
 /** A counter in the registry, made on first use: roles in one process share it. */
 export function counter(registry: Registry, metric: MetricDeclaration): Counter {

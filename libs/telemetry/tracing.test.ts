@@ -65,7 +65,7 @@ test.for([
   ['/api/v1/nodes/n/status', '/api/v1/nodes/{name}/status'],
   ['/apis/apps/v1/namespaces/a/deployments/d', '/apis/apps/v1/namespaces/{namespace}/deployments/{name}'],
   ['/version', '/version'],
-])('%s is a request to %s', ([path, template]) => {
+] as const)('%s is a request to %s', ([path, template]) => {
   expect(urlTemplate(path)).toBe(template)
 })
 

@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client'
+import { REASONS } from '#libs/events'
 import type { Side } from '#libs/kube-model'
 import { METRICS, counter, gauge } from '#libs/telemetry'
 import { RULES } from '#libs/translation'
@@ -35,6 +36,9 @@ export function createTranslatorMetrics(registry: Registry): TranslatorMetrics {
     repairs.inc({ rule }, 0)
   }
   for (const stage of ['fold', 'decide']) poison.inc({ stage }, 0)
+  /** Reasons that have been told: they go back to 0 and do not vanish. */
+  const told = new Set<string>(REASONS)
+  for (const reason of told) parked.set({ reason }, 0)
   return {
     folded: (side, resource) => folded.inc({ side, resource }),
     intent: (rule) => intents.inc({ rule }),
@@ -45,8 +49,8 @@ export function createTranslatorMetrics(registry: Registry): TranslatorMetrics {
     lost: (partition) => lag.remove({ role: 'translator', partition: String(partition) }),
     held: (tenants) => held.set(tenants),
     parked: (byReason) => {
-      parked.reset()
-      for (const [reason, count] of byReason) parked.set({ reason }, count)
+      for (const reason of byReason.keys()) told.add(reason)
+      for (const reason of told) parked.set({ reason }, byReason.get(reason) ?? 0)
     },
   }
 }

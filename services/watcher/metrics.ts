@@ -1,7 +1,8 @@
 import type { Registry } from 'prom-client'
 import type { Side } from '#libs/kube-model'
-import { METRICS, counter } from '#libs/telemetry'
+import { METRICS, counter, gauge } from '#libs/telemetry'
 import { DROP_REASONS, type DropReason } from './attribution.ts'
+import { WATCH_STATES, type WatchStatus } from './status-board.ts'
 
 /** What the watcher counts. */
 export type WatcherMetrics = {
@@ -9,6 +10,8 @@ export type WatcherMetrics = {
   list(side: Side, resource: string): void
   error(side: Side, resource: string): void
   dropped(reason: DropReason): void
+  /** How it stands with each watch of this process. */
+  watches(statuses: readonly Pick<WatchStatus, 'tenant' | 'state'>[]): void
   /** A list was compared with what was published. */
   verified(side: Side, resource: string, found: { missed: number; gone: number }): void
 }
@@ -20,12 +23,21 @@ export function createWatcherMetrics(registry: Registry): WatcherMetrics {
   const dropped = counter(registry, METRICS.watchDropped)
   const verified = counter(registry, METRICS.verifications)
   const found = counter(registry, METRICS.watchFound)
+  const watches = gauge(registry, METRICS.watchesInState)
+  const tell = (statuses: readonly Pick<WatchStatus, 'tenant' | 'state'>[]): void => {
+    for (const side of ['host', 'virtual'] as const) {
+      const ofSide = statuses.filter(({ tenant }) => (tenant === '') === (side === 'host'))
+      for (const state of WATCH_STATES) watches.set({ side, state }, ofSide.filter((one) => one.state === state).length)
+    }
+  }
+  tell([])
   for (const reason of DROP_REASONS) dropped.inc({ reason }, 0)
   return {
     event: (side, resource, type) => events.inc({ side, resource, type }),
     list: (side, resource) => lists.inc({ side, resource }),
     error: (side, resource) => errors.inc({ side, resource }),
     dropped: (reason) => dropped.inc({ reason }),
+    watches: tell,
     verified: (side, resource, { missed, gone }) => {
       verified.inc({ side, resource })
       found.inc({ side, resource, what: 'missed' }, missed)

@@ -31,6 +31,9 @@ const WINDOW = 256
 
 const VERIFY_EVERY_MS = 3_600_000
 
+/** How often it is counted how it stands with the watches. */
+const GAUGES_EVERY_MS = 5_000
+
 /** Starts watching the tenants of the partitions that nobody else does, and the host, if nobody else does. */
 export async function startWatcher(context: RoleContext): Promise<WatcherRole> {
   const { bus, config, clock, random, directory, vault } = context
@@ -97,6 +100,7 @@ export async function startWatcher(context: RoleContext): Promise<WatcherRole> {
   const followHolders = async (filter: string): Promise<void> => {
     for await (const holders of leases.watchHolders({ filter, signal: stop.signal })) vacant.update(filter, holders)
   }
+  const gauges = setInterval(() => parts.metrics.watches(board.list()), GAUGES_EVERY_MS)
   const following = Promise.all([followHolders('watcher.*'), followHolders('watcher-host.*')])
   const done = Promise.all([tenants.done, host.done, following]).then(() => undefined)
   return {
@@ -105,6 +109,7 @@ export async function startWatcher(context: RoleContext): Promise<WatcherRole> {
     notReady: () => (bus.isConnected() ? [...vacant.problems(), ...notReady(board.list())] : ['not connected to NATS']),
     done,
     close: async () => {
+      clearInterval(gauges)
       stop.abort()
       await Promise.all([tenants.close(), host.close()])
       await board.idle()

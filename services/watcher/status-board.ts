@@ -2,8 +2,11 @@ import type { Kv } from '#libs/bus'
 import type { Clock } from '#libs/kernel'
 import type { Logger } from '#libs/telemetry'
 
+/** The worst first: it speaks for the whole. */
+export const WATCH_STATES = ['cluster-changed', 'unauthorized', 'unreachable', 'listing', 'synced', 'absent'] as const
+
 /** How it stands with a watched API, or with one kind of it. */
-export type WatchState = 'listing' | 'synced' | 'absent' | 'unreachable' | 'unauthorized' | 'cluster-changed'
+export type WatchState = (typeof WATCH_STATES)[number]
 
 /** One kind of one tenant; `tenant` is empty for the host. */
 export type WatchStatus = { tenant: string; resource: string; state: WatchState; message: string }
@@ -14,21 +17,11 @@ export type StoredStatus = { state: WatchState; message: string; since: string }
 /** Bucket with the state of every watched API, see {@link StoredStatus}. */
 export const STATUS_BUCKET = 'causeway-status'
 
-/** The worst first: it speaks for the whole. */
-const SEVERITY: readonly WatchState[] = [
-  'cluster-changed',
-  'unauthorized',
-  'unreachable',
-  'listing',
-  'synced',
-  'absent',
-]
-
 /** Sums the kinds of one API up. */
 export function summarize(statuses: Iterable<WatchStatus>): { state: WatchState; message: string } {
   let worst: WatchStatus | undefined
   for (const status of statuses) {
-    if (worst === undefined || SEVERITY.indexOf(status.state) < SEVERITY.indexOf(worst.state)) worst = status
+    if (worst === undefined || WATCH_STATES.indexOf(status.state) < WATCH_STATES.indexOf(worst.state)) worst = status
   }
   return { state: worst?.state ?? 'listing', message: worst?.message ?? '' }
 }
