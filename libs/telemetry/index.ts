@@ -1,6 +1,6 @@
 export { createLogger } from './logger.ts'
 export type { Logger, LoggerOptions } from './logger.ts'
-export { counter, createRegistry, gauge, histogram } from './metrics.ts'
+export { counter, createRegistry, gauge, histogram, setTop } from './metrics.ts'
 export { METRICS, STAGES } from './names.ts'
 export type { MetricDeclaration, Stage } from './names.ts'
 export { openTracing } from './open-tracing.ts'

@@ -32,6 +32,16 @@ export function gauge(registry: Registry, metric: MetricDeclaration): Gauge {
   })
 }
 
+/** How many tenants have series of their own, in each process. */
+const TOP_TENANTS = 20
+
+/** Sets a gauge for the tenants with the highest numbers above 0; all others have no series. */
+export function setTop(metric: Gauge, byTenant: ReadonlyMap<string, number>): void {
+  metric.reset()
+  const highest = [...byTenant].filter(([, count]) => count > 0).toSorted(([, a], [, b]) => b - a)
+  for (const [tenant, count] of highest.slice(0, TOP_TENANTS)) metric.set({ tenant }, count)
+}
+
 /** A histogram of seconds in the registry, made on first use. */
 export function histogram(registry: Registry, metric: MetricDeclaration): Histogram {
   const existing = registry.getSingleMetric(metric.name)

@@ -99,6 +99,24 @@ export const METRICS = {
     help: 'Spans for the OTLP endpoint: exported, failed to be taken there, or dropped for lack of room.',
     labels: ['result'],
   },
+  tenantWaiting: {
+    name: 'causeway_tenant_waiting_objects',
+    type: 'gauge',
+    help: 'Objects that wait, of the 20 tenants of the process of which most do.',
+    labels: ['tenant'],
+  },
+  tenantHeld: {
+    name: 'causeway_tenant_held_intents',
+    type: 'gauge',
+    help: 'Intents read and not settled, of the 20 tenants of the process that have most.',
+    labels: ['tenant'],
+  },
+  tenantUnwatched: {
+    name: 'causeway_tenant_unwatched_kinds',
+    type: 'gauge',
+    help: 'Kinds of a tenant whose watch is not in order, of the 20 tenants of the process that have most.',
+    labels: ['tenant'],
+  },
   deletionsHeld: {
     name: 'causeway_translator_deletions_held',
     type: 'gauge',

@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client'
 import { REASONS } from '#libs/events'
 import type { Side } from '#libs/kube-model'
-import { METRICS, counter, gauge } from '#libs/telemetry'
+import { METRICS, counter, gauge, setTop } from '#libs/telemetry'
 import { RULES } from '#libs/translation'
 
 /** What the translator counts. */
@@ -19,6 +19,8 @@ export type TranslatorMetrics = {
   /** Tenants whose deletions are stopped. */
   held(tenants: number): void
   parked(byReason: ReadonlyMap<string, number>): void
+  /** Objects that wait, by tenant. */
+  waiting(byTenant: ReadonlyMap<string, number>): void
 }
 
 /** The translator's metrics in a registry, every label value known beforehand present from the start. */
@@ -30,6 +32,7 @@ export function createTranslatorMetrics(registry: Registry): TranslatorMetrics {
   const lag = gauge(registry, METRICS.partitionLag)
   const parked = gauge(registry, METRICS.parked)
   const held = gauge(registry, METRICS.deletionsHeld)
+  const waiting = gauge(registry, METRICS.tenantWaiting)
   const patrols = counter(registry, METRICS.patrols)
   for (const rule of [...Object.keys(RULES), 'announce']) {
     intents.inc({ rule }, 0)
@@ -47,6 +50,7 @@ export function createTranslatorMetrics(registry: Registry): TranslatorMetrics {
     patrolled: () => patrols.inc(),
     lag: (partition, messages) => lag.set({ role: 'translator', partition: String(partition) }, messages),
     lost: (partition) => lag.remove({ role: 'translator', partition: String(partition) }),
+    waiting: (byTenant) => setTop(waiting, byTenant),
     held: (tenants) => held.set(tenants),
     parked: (byReason) => {
       for (const reason of byReason.keys()) told.add(reason)

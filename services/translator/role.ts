@@ -131,12 +131,16 @@ export async function startTranslator(context: RoleContext): Promise<Role> {
   })
   const gauges = setInterval(() => {
     const parked = new Map<string, number>()
+    const waitingBy = new Map<string, number>()
     for (const [partition, { worker, projection }] of workers) {
       metrics.lag(partition, worker.lag)
       for (const { reason, count } of projection.pending.parkedByReason())
         parked.set(reason, (parked.get(reason) ?? 0) + count)
+      for (const { tenant, count } of projection.pending.waitingByReason())
+        waitingBy.set(tenant, (waitingBy.get(tenant) ?? 0) + count)
     }
     metrics.parked(parked)
+    metrics.waiting(waitingBy)
     metrics.held([...workers.values()].reduce((sum, { worker }) => sum + worker.holding, 0))
   }, GAUGES_EVERY_MS)
 

@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client'
 import { type LoggedIntent, type Outcome, REASONS, writeName } from '#libs/events'
 import { type Side, resourceToken } from '#libs/kube-model'
-import { METRICS, STAGES, counter, gauge, histogram } from '#libs/telemetry'
+import { METRICS, STAGES, counter, gauge, histogram, setTop } from '#libs/telemetry'
 import { watchedVirtual } from '#libs/translation'
 import { defaultTenantConfig } from '#libs/sync-config'
 import { allowedWrites } from './allowed-writes.ts'
@@ -23,6 +23,8 @@ export type WriterMetrics = {
   heartbeat(result: BeatResult): void
   tokens(result: TokenResult): void
   gates(gates: ApiGates, held: number): void
+  /** Intents not settled, by tenant. */
+  heldBy(byTenant: ReadonlyMap<string, number>): void
 }
 
 /** The writer's metrics in a registry, every label value known beforehand present from the start. */
@@ -37,6 +39,7 @@ export function createWriterMetrics(registry: Registry): WriterMetrics {
   const stages = histogram(registry, METRICS.syncStages)
   const queued = gauge(registry, METRICS.writesQueued)
   const held = gauge(registry, METRICS.intentsHeld)
+  const heldBy = gauge(registry, METRICS.tenantHeld)
   const inFlight = gauge(registry, METRICS.writesInFlight)
   const limit = gauge(registry, METRICS.writeLimit)
   const down = gauge(registry, METRICS.apisDown)
@@ -79,6 +82,7 @@ export function createWriterMetrics(registry: Registry): WriterMetrics {
     heartbeat: (result) => heartbeats.inc({ result }),
     tokens: (result) => tokens.inc({ result }),
     lag: (partition, messages) => lag.set({ role: 'writer', partition: String(partition) }, messages),
+    heldBy: (byTenant) => setTop(heldBy, byTenant),
     gates: (gates, heldIntents) => {
       const bySide = { host: [gates.host], virtual: [...gates.tenants()] }
       held.set(heldIntents)

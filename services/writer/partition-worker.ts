@@ -118,6 +118,11 @@ export class PartitionWorker {
     return (Number.isFinite(unread) ? unread : 0) + this.#items.size
   }
 
+  /** Intents that are not settled, by tenant. */
+  get held(): ReadonlyMap<string, number> {
+    return this.#perTenant
+  }
+
   /** Runs until the signal aborts or something fails; then what is under way is finished, within limits. */
   async run(): Promise<void> {
     const { lease, signal, bus, partition } = this.#options

@@ -94,6 +94,8 @@ export async function startWriter(context: WriterContext, limits: Partial<Writer
   const gauges = setInterval(() => {
     for (const [partition, worker] of workers) metrics.lag(partition, worker.lag)
     metrics.gates(gates, capacity.used)
+    // A tenant is of one partition.
+    metrics.heldBy(new Map([...workers.values()].flatMap(({ held }) => [...held])))
   }, GAUGES_EVERY_MS)
 
   const owner = await ownPartitions({ bus, config, role: 'writer', logger, clock, random, work })
