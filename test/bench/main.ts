@@ -1,7 +1,8 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg, totalmem } from 'node:os'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import { ConfigError, errorMessage } from '#libs/kernel'
+import { type Results, chartsOf } from './charts.ts'
 import { jobsOf } from './jobs.ts'
 import { type BenchOptions, USAGE, parseOptions } from './options.ts'
 import { runJobs } from './run-jobs.ts'
@@ -23,7 +24,7 @@ async function bench(options: BenchOptions): Promise<boolean> {
   process.stdout.write(
     `${machine.cpus} × ${machine.model}, ${machine.memoryGigabytes} GB, Node ${machine.node}; load ${load.join(' ')}\n`,
   )
-  const results: Record<string, object> = {}
+  const results: Record<string, { result?: object }> = {}
   const failed: string[] = []
   for await (const { name, text, ...done } of told(options)) {
     results[name] = done
@@ -34,8 +35,24 @@ async function bench(options: BenchOptions): Promise<boolean> {
     writeFileSync(options.json, `${JSON.stringify({ machine, options, results }, undefined, 2)}\n`)
   }
   progress(`written to ${options.json}`)
+  draw(options.charts, results)
   if (failed.length > 0) progress(`failed: ${failed.join(', ')}`)
   return failed.length === 0
+}
+
+function draw(folder: string | undefined, results: Results): void {
+  if (folder === undefined) return
+  mkdirSync(folder, { recursive: true })
+  for (const [name, svg] of chartsOf(results)) writeFileSync(join(folder, name), svg)
+}
+
+/** Runs what the command line asks for. @returns whether all of it came to its end */
+async function run(args: readonly string[]): Promise<boolean> {
+  const options = parseOptions(args)
+  if (options.from === undefined) return bench(options)
+  const { results } = JSON.parse(readFileSync(options.from, 'utf8')) as { results: Results }
+  draw(options.charts, results)
+  return true
 }
 
 type Told = { name: string; load: number; seconds: number; text?: string; result?: object; error?: string }
@@ -49,7 +66,7 @@ async function* told(options: BenchOptions): AsyncGenerator<Told, void, void> {
 
 try {
   if (process.argv.includes('--help')) process.stdout.write(USAGE)
-  else if (!(await bench(parseOptions(process.argv.slice(2))))) process.exitCode = 1
+  else if (!(await run(process.argv.slice(2)))) process.exitCode = 1
 } catch (error) {
   process.stderr.write(`bench: ${errorMessage(error)}\n`)
   process.exitCode = error instanceof ConfigError ? 2 : 1

@@ -31,6 +31,8 @@ export type BenchOptions = Scale & {
   json: string
   /** Folder for charts as SVG; none are drawn without. */
   charts: string | undefined
+  /** Results of an earlier run, to draw charts of: nothing is measured. */
+  from: string | undefined
   /** Folder for CPU profiles of the started processes. */
   cpuProfDir: string | undefined
 }
@@ -71,6 +73,7 @@ export const USAGE = `npm run bench -- [options]
   --process NAME=PID         another process to account for, such as a real API server (repeatable)
   --json FILE                where the results go (${DEFAULT_JSON})
   --charts DIR               draw charts of the results there, as SVG
+  --from FILE                draw charts of an earlier run's results, and measure nothing
   --cpu-prof DIR             write CPU profiles of the started processes there
 
 Sizes, each a whole number; the defaults are those of test/bench/scales.ts:
@@ -133,6 +136,7 @@ export function parseOptions(args: readonly string[]): BenchOptions {
     ),
     json: text('json') ?? DEFAULT_JSON,
     charts: text('charts'),
+    from: text('from'),
     cpuProfDir: text('cpu-prof'),
   }
   if (problems.length > 0) throw new ConfigError(problems)
@@ -152,7 +156,7 @@ type Flags = Record<string, (string | boolean)[] | undefined>
 function read(args: readonly string[]): Flags {
   const text = { type: 'string', multiple: true } as const
   const flag = { type: 'boolean', multiple: true } as const
-  const names = ['scenario', 'burst', 'host-kubeconfig', 'tenant', 'process', 'json', 'charts', 'cpu-prof']
+  const names = ['scenario', 'burst', 'host-kubeconfig', 'tenant', 'process', 'json', 'charts', 'from', 'cpu-prof']
   const texts = [...names, ...Object.keys(COUNTS)].map((name) => [name, text] as const)
   try {
     const options = { full: flag, smoke: flag, separate: flag, ...Object.fromEntries(texts) }
