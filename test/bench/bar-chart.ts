@@ -38,8 +38,10 @@ export function drawBars(chart: BarChart): string {
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}" role="img">`,
     `<title>${escape(title)}</title>`,
-    '<style>text{font:12px system-ui,sans-serif;fill:#1f2328}.t{font-weight:600;font-size:14px}.v{font-size:11px}',
-    '@media(prefers-color-scheme:dark){text{fill:#e6edf3}}</style>',
+    '<style>.b{fill:#fff}text{font:12px system-ui,sans-serif;fill:#1f2328}.t{font-weight:600;font-size:14px}.v{font-size:11px}',
+    '@media(prefers-color-scheme:dark){.b{fill:#0d1117}text{fill:#e6edf3}}</style>',
+    // Of its own: a page may be dark where the reader's system is light.
+    `<rect class="b" width="${WIDTH}" height="${height}"/>`,
     `<text class="t" x="8" y="20">${escape(title)}</text>`,
     ...legend(series, unit),
     ...parts,
