@@ -447,7 +447,7 @@ describe('the file', () => {
 })
 
 describe('tenants', () => {
-  test('registered anew under the same name begin with nothing', () => {
+  test('registered anew under the same name begin with nothing of their own', () => {
     projection.bindTenant(TEAM, 't1')
     fold('ADDED', virtualKey(web), webPod)
     projection.bindTenant(TEAM, 't1')
@@ -498,6 +498,17 @@ describe('tenants', () => {
       const key: ObjectKey = { ...virtualKey(ref('pods', 'copy', TENANT.hostNamespace)), side: 'host' }
       change('t1', key, withUid(podOf('copy'), 'h'))
       expect(projection.objects.get(key)?.uid).toBe('h')
+    })
+
+    test('keep what was read of the host before they were known, for whomever', () => {
+      const key: ObjectKey = { ...virtualKey(ref('pods', 'copy', TENANT.hostNamespace)), side: 'host' }
+      change('t2', key, withUid(podOf('copy'), 'h'))
+      change('t3', virtualKey(web), withUid(podOf('web'), 'newest'))
+      expect(projection.objects.get(key)?.uid).toBe('h')
+      // The watch of the host is told later than others: what it says ends nothing.
+      change('t0', key, withUid(podOf('copy'), 'h2'))
+      expect(projection.objects.get(key)?.uid).toBe('h2')
+      expect(seen(web)).toBe('newest')
     })
 
     test('may end again: then what comes late of them is nobody’s', () => {

@@ -186,15 +186,20 @@ export class Projection {
 
   #bind(name: string, uid: string, { byLog }: { byLog: boolean }): void {
     const bound = this.#registrations.uidOf(name)
-    if (bound !== undefined && bound !== uid) this.#forget(name, bound)
+    if (bound !== undefined && bound !== uid) this.#forget(name, bound, { side: 'virtual' })
     this.#begin()
     this.#registrations.bind(name, uid, { byLog, instead: bound })
   }
 
-  #forget(name: string, retired: string | undefined): void {
+  /** @param only what is to be forgotten; without it, everything of the tenant */
+  #forget(name: string, retired: string | undefined, only?: { side: 'virtual' }): void {
     this.#begin()
-    for (const table of ['objects', 'refs', 'synced', 'bases', 'pending', 'copies', 'vanished']) {
+    for (const table of ['refs', 'bases', 'pending', 'copies', 'vanished']) {
       this.#database.prepare(`DELETE FROM ${table} WHERE tenant = ?`).run(name)
+    }
+    for (const table of ['objects', 'synced']) {
+      const where = only === undefined ? '' : ` AND side = '${only.side}'`
+      this.#database.prepare(`DELETE FROM ${table} WHERE tenant = ?${where}`).run(name)
     }
     this.#registrations.unbind(name, retired)
     this.objects.forgetCache()
@@ -206,9 +211,11 @@ export class Projection {
    */
   #isCurrent({ key, owner }: LoggedChange): boolean {
     if (key.tenant === '' || owner === undefined) return true
+    // Nor does what was seen there say which is the latest: the watch of the host may not have been told yet.
+    if (key.side === 'host') return true
     const standing = this.#registrations.standing(key.tenant, owner)
     if (standing === 'next') this.#bind(key.tenant, owner, { byLog: true })
-    return standing !== 'former' || key.side === 'host'
+    return standing !== 'former'
   }
 
   /** What a decision about a key looks at. */
