@@ -1,5 +1,7 @@
 export { checkPatch } from './configured/check-patch.ts'
 export { tellReport } from './configured/with-patches.ts'
+export { withoutHostNames } from './host-words.ts'
+export { withoutOwnLabels } from './own-labels-in-text.ts'
 export {
   DEFINITIONS,
   customResourceInfo,

@@ -177,6 +177,8 @@ export type ReportInput = {
   resource: ResourceInfo
   /** What the original refers to. */
   references: readonly ObjectRef[]
+  /** Whether a word names something of the host that the tenant does not see, such as a node. @default none does */
+  isHidden?: (word: string) => boolean
 }
 
 /**
@@ -189,6 +191,6 @@ export type Report = {
   isEnabled(config: TenantConfig): boolean
   /** What it is about; `undefined` for what tenants are not to be told. */
   subjectOf(report: KubeObject): ReportSubject | undefined
-  /** The object that the tenant gets. */
-  forTenant(input: ReportInput): KubeObject
+  /** The object that the tenant gets; `undefined` for what is of the host alone. */
+  forTenant(input: ReportInput): KubeObject | undefined
 }

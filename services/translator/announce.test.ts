@@ -62,8 +62,8 @@ test('a repeat is the same Event; another reason or object is another', () => {
 test.each([
   ['pods "web-x-default-x-team-a" is forbidden', 'pods "web" is forbidden'],
   ['secrets "db-x-other-x-team-a" not found in causeway-team-a.', 'secrets "db" not found in default.'],
-  ['web-x-default-x-team-a-2 is another name', 'web-x-default-x-team-a-2 is another name'],
-  ['web-x-default-x-team-b is another tenant’s', 'web-x-default-x-team-b is another tenant’s'],
+  ['web-x-default-x-team-a-2 is made for it', 'web-2 is made for it'],
+  ['causeway-team-b/web-x-default-x-team-b is another tenant’s', ': (hidden) is another tenant’s'],
   ['namespaces "causeway-team-a" and causeway-team-a-2', 'namespaces "default" and causeway-team-a-2'],
 ])('the API’s answer is told in the tenant’s names: %s', (message, told) => {
   expect(bodyOf({ message })['message']).toContain(told)

@@ -1,6 +1,7 @@
 import type { Intent, Reason } from '#libs/events'
 import { sha256Hex } from '#libs/kernel'
 import { type KubeObject, type ObjectRef, knownResource } from '#libs/kube-model'
+import { withoutHostNames, withoutOwnLabels } from '#libs/translation'
 
 /** What a tenant is told about its own object. The texts name nothing of the host. */
 const TENANT_TEXT: Record<Reason | 'Synced', { reason: string; text: string; showAnswer?: boolean }> = {
@@ -78,7 +79,7 @@ export function announcementFor(item: Announcement): Pick<Intent, 'target' | 'wr
   if (kind === undefined) return undefined
   const namespace = item.ref.namespace === '' ? EVENTS_OF_NONE : item.ref.namespace
   const told = TENANT_TEXT[item.reason]
-  const answer = told.showAnswer ? `: ${withoutHostNames(item)}` : ''
+  const answer = told.showAnswer ? `: ${tenantAnswer(item)}` : ''
   const stem = item.ref.name.slice(0, 200).replace(/[-.]+$/, '')
   const name = `${stem}.${sha256Hex(`${item.object.metadata.uid}/${item.reason}`).slice(0, 16)}`
   const time = new Date(item.now).toISOString().replace(/\.\d+Z$/, 'Z')
@@ -110,15 +111,14 @@ export function announcementFor(item: Announcement): Pick<Intent, 'target' | 'wr
   }
 }
 
-/** The API's answer in the tenant's own names: those of this object, of others of the tenant, and of the namespace. */
-function withoutHostNames({ message, hostName, hostNamespace, ref, tenant }: Announcement): string {
-  return message.replace(/[-.a-z0-9]+/g, (word) => {
-    // A full stop may end the sentence.
-    const name = word.replace(/\.+$/, '')
-    const rest = word.slice(name.length)
-    if (name === hostName) return ref.name + rest
-    if (name === hostNamespace) return ref.namespace + rest
-    const [other = '', , owner, ...more] = name.split('-x-')
-    return owner === tenant && more.length === 0 ? other + rest : word
-  })
+/**
+ * The API's answer in the tenant's own names: those of this object, of others of the tenant, and of the namespace. What
+ * else it names of the host is hidden.
+ */
+function tenantAnswer({ message, hostName, hostNamespace, ref, tenant }: Announcement): string {
+  const names = new Map([
+    [hostNamespace, ref.namespace],
+    [hostName, ref.name],
+  ])
+  return withoutHostNames(withoutOwnLabels(message), { names, tenant, isHidden: () => false })
 }

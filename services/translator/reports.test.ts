@@ -152,6 +152,18 @@ describe('of custom resources', () => {
   })
 })
 
+test('nodes that the tenant does not see are not named, and those that it sees are', () => {
+  for (const name of ['worker-1', 'worker-2']) {
+    const key = { tenant: '', side: 'host', resource: 'nodes', namespace: '', name } as const
+    projection.fold(log.change('ADDED', key, { metadata: { name } }))
+  }
+  const seen = { tenant: TENANT.name, side: 'virtual', resource: 'nodes', namespace: '', name: 'worker-1' } as const
+  projection.fold(log.change('ADDED', seen, { metadata: { name: 'worker-1' } }))
+  projection.fold(log.change('ADDED', copyKey, copyOf()))
+  const [told] = taken(report({}, { message: 'volume is on worker-2, not on worker-1' }))
+  expect(told?.write).toMatchObject({ body: { message: 'volume is on (hidden), not on worker-1' } })
+})
+
 test('what is said before the copy is seen is told once it is, unless that takes too long', () => {
   expect(taken(report())).toEqual([])
   projection.fold(log.change('ADDED', copyKey, copyOf()))

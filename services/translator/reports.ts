@@ -93,7 +93,7 @@ export class Reports {
       return []
     }
     if (!this.#mayTell(tenant.name, report)) return []
-    const body = tellReport(kind, { report, tenant, ...about })
+    const body = tellReport(kind, { report, tenant, ...about, isHidden: (word) => this.#isHiddenNode(word, tenant) })
     if (body === undefined) return []
     const { name = '', namespace = '' } = body.metadata
     const target = { tenant: tenant.name, side: 'virtual', resource: change.key.resource, namespace, name } as const
@@ -131,6 +131,14 @@ export class Reports {
     if (original === undefined || stampedUid(copy) !== original.metadata.uid) return undefined
     const refs: ObjectRef[] = references.of(tenant.name, owner.ref)
     return { copy, original, ref: owner.ref, resource, references: refs }
+  }
+
+  /** Whether a word is the name of a node that the tenant does not see. */
+  #isHiddenNode(name: string, tenant: TenantContext): boolean {
+    const { objects } = this.#options.projection
+    const node = { resource: 'nodes', namespace: '', name } as const
+    if (objects.peek({ tenant: '', side: 'host', ...node })?.object === undefined) return false
+    return objects.peek({ tenant: tenant.name, side: 'virtual', ...node })?.object === undefined
   }
 
   #resourceOf(subject: ReportSubject, { config }: TenantContext): ResourceInfo | undefined {

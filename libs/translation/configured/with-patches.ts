@@ -87,7 +87,7 @@ export function tellReport(report: Report, input: ReportInput): KubeObject | und
   const { resource } = report
   const body = report.forTenant(input)
   const patches = patchesFor(input.tenant, 'fromHost', resourceToken(resource))
-  if (patches.length === 0) return body
+  if (body === undefined || patches.length === 0) return body
   const ref = refOf(input.original, resourceToken(input.resource))
   const patched = patchedObject(body, patches, patchContext(ref, input.original, { tenant: input.tenant }))
   return patched.kind === 'object' ? patched.object : undefined

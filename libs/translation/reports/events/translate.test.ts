@@ -31,7 +31,7 @@ function reportOf(fields: JsonObject): KubeObject {
 const refer = (name: string): ObjectRef => ({ resource: 'configmaps', namespace: 'default', name })
 
 function told(fields: JsonObject, references: ObjectRef[] = []): KubeObject {
-  return eventForTenant({
+  const event = eventForTenant({
     report: deepFreeze(reportOf(fields)),
     tenant: TENANT,
     original,
@@ -39,6 +39,8 @@ function told(fields: JsonObject, references: ObjectRef[] = []): KubeObject {
     resource: RESOURCES.pods,
     references,
   })
+  if (event === undefined) throw new Error('it is not told')
+  return event
 }
 
 describe('an Event of the host about a copy', () => {
@@ -130,7 +132,7 @@ test('an Event about an object without namespace is in the namespace that such o
     references: [],
   })
   expect(event).toMatchObject({ metadata: { name: 'disk.17a', namespace: 'default' }, message: 'cannot delete disk' })
-  expect(event.involvedObject).toEqual({
+  expect(event?.involvedObject).toEqual({
     apiVersion: 'v1',
     kind: 'PersistentVolume',
     name: 'disk',

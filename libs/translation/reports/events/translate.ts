@@ -1,6 +1,6 @@
 import { sha256Hex } from '#libs/kernel'
 import { type JsonObject, type KubeObject, apiVersionOf } from '#libs/kube-model'
-import { asName, asObject, presentFields, textOf } from '../../json.ts'
+import { asName, asObject, objectsIn, presentFields, textOf } from '../../json.ts'
 import type { ReportInput, ReportSubject } from '../../kind.ts'
 import { tenantText } from '../../tenant-text.ts'
 
@@ -9,6 +9,8 @@ const MESSAGE_LIMIT = 1024
 const NAME_LIMIT = 200
 /** Where Events about objects without namespace are. */
 const EVENTS_OF_NONE = 'default'
+/** What is about the copies' own owners, which are the operator's. */
+const NOT_TOLD: ReadonlySet<string> = new Set(['OwnerRefInvalidNamespace'])
 
 /** The host object that an Event is about. */
 export function subjectOf(event: KubeObject): ReportSubject | undefined {
@@ -17,7 +19,7 @@ export function subjectOf(event: KubeObject): ReportSubject | undefined {
   if (asObject(event.source)?.component === 'causeway' || event.reportingComponent === 'causeway') return undefined
   const named = asName(name)
   const what = asName(kind)
-  if (named === undefined || what === undefined) return undefined
+  if (named === undefined || what === undefined || NOT_TOLD.has(textOf(event.reason))) return undefined
   const known = asName(uid)
   const version = textOf(apiVersion)
   return {
@@ -31,20 +33,21 @@ export function subjectOf(event: KubeObject): ReportSubject | undefined {
 
 /**
  * The Event as the tenant reads it: about its own object, in its own names. Of one name and uid for as long as the
- * host's has one, so that a repeat raises the count.
+ * host's has one, so that a repeat raises the count. What is about a container that the host has added is not told.
  */
-export function eventForTenant(input: ReportInput): KubeObject {
+export function eventForTenant(input: ReportInput): KubeObject | undefined {
   const { report, original, copy, resource } = input
   const { name: originalName = '', namespace: own } = original.metadata
   const namespace = own ?? EVENTS_OF_NONE
   const about = asObject(report.involvedObject) ?? {}
+  if (isOfAddedContainer(textOf(about.fieldPath), original)) return undefined
   const series = asObject(report.series)
   const name = nameFor(report, copy.metadata.name ?? '', originalName)
   const node = asName(asObject(copy.spec)?.nodeName)
   return {
     ...presentFields({
       action: report.action,
-      reportingComponent: report.reportingComponent,
+      reportingComponent: componentOf(report.reportingComponent),
       // Which of the host's machines says so is known to the tenant as far as its pod runs there.
       reportingInstance: report.reportingInstance === node ? report.reportingInstance : undefined,
       source: sourceFor(report, node),
@@ -64,7 +67,7 @@ export function eventForTenant(input: ReportInput): KubeObject {
       }) ?? {},
     type: asName(report.type) ?? 'Normal',
     reason: textOf(report.reason),
-    message: tenantText(textOf(report.message), input).slice(0, MESSAGE_LIMIT),
+    message: messageFor(input, node).slice(0, MESSAGE_LIMIT),
     firstTimestamp: seconds(report.firstTimestamp) ?? seconds(report.eventTime) ?? null,
     lastTimestamp:
       seconds(report.lastTimestamp) ??
@@ -74,6 +77,18 @@ export function eventForTenant(input: ReportInput): KubeObject {
       null,
     count: count(report.count) ?? count(series?.count) ?? 1,
   }
+}
+
+function messageFor(input: ReportInput, node: string | undefined): string {
+  const { report, isHidden } = input
+  // The scheduler names the node before the copy does.
+  const hides = (word: string): boolean => report.reason !== 'Scheduled' && word !== node && isHidden?.(word) === true
+  return tenantText(textOf(report.message), { ...input, isHidden: hides })
+}
+
+function isOfAddedContainer(fieldPath: string, { spec }: KubeObject): boolean {
+  const [, list, name] = /^spec\.(containers|initContainers|ephemeralContainers)\{(.+)\}$/.exec(fieldPath) ?? []
+  return list !== undefined && !objectsIn(asObject(spec)?.[list]).some((container) => container.name === name)
 }
 
 function nameFor(report: KubeObject, copyName: string, originalName: string): string {
@@ -86,8 +101,13 @@ function nameFor(report: KubeObject, copyName: string, originalName: string): st
 
 function sourceFor(report: KubeObject, node: string | undefined): JsonObject | undefined {
   const { component, host } = asObject(report.source) ?? {}
-  const named = asName(component) ?? asName(report.reportingComponent)
+  const named = componentOf(component) ?? componentOf(report.reportingComponent)
   return presentFields({ component: named, host: host !== undefined && host === node ? host : undefined })
+}
+
+/** Drivers add the names of their pods: `csi.example.com_provisioner-0_<uid>`. */
+function componentOf(component: unknown): string | undefined {
+  return asName(component)?.replace(/_.+_.*$/, '')
 }
 
 /** Times of the older form of Events have no fractions. */
