@@ -12,11 +12,12 @@ const services = fileURLToPath(new URL('../../services/', import.meta.url))
 
 /** Runs a service on this Node. In a group of its own: signals of the terminal reach it through us, in order. */
 export function startNode(module: string, args: readonly string[], cpuProfDir: string | undefined): ChildProcess {
-  const profile = cpuProfDir === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${resolve(cpuProfDir)}`]
   if (cpuProfDir !== undefined) mkdirSync(cpuProfDir, { recursive: true })
-  return spawn(process.execPath, [...NODE_FLAGS, ...profile, join(services, module), ...args], {
+  // In the environment, so that it holds for the processes that it starts, too.
+  const profile = cpuProfDir === undefined ? {} : { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${resolve(cpuProfDir)}` }
+  return spawn(process.execPath, [...NODE_FLAGS, join(services, module), ...args], {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
-    env: { ...process.env, CAUSEWAY_LOG_LEVEL: 'warn' },
+    env: { ...process.env, ...profile, CAUSEWAY_LOG_LEVEL: 'warn' },
     detached: true,
   })
 }
