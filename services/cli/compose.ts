@@ -3,6 +3,7 @@
  * put into one process, as `causeway up` does by default. See test/architecture.test.ts.
  */
 import type { Role, RoleContext } from '#libs/runtime'
+import { startConsole } from '../console/role.ts'
 import { startSimulatedNodes } from '../simulated-nodes/role.ts'
 import { startTranslator } from '../translator/role.ts'
 import { startWatcher } from '../watcher/role.ts'
@@ -24,4 +25,4 @@ export async function startPipeline(context: RoleContext): Promise<Role[]> {
   return roles
 }
 
-export { startSimulatedNodes }
+export { startConsole, startSimulatedNodes }

@@ -5,9 +5,11 @@ import { tenantConfigJsonSchema } from '#libs/sync-config'
 import { checkConfigFile } from './config/check-command.ts'
 import { readYaml } from './config/read-config.ts'
 import { createTerminal } from './output/terminal.ts'
+import { told } from './output/told.ts'
+import { addOrderCommands } from './parked/commands.ts'
 import { register } from './register.ts'
 import { type ReplayFlags, replay } from './replay/replay-command.ts'
-import { status } from './status.ts'
+import { status } from './status/status-command.ts'
 import { confirmDeletions } from './tenant/confirm.ts'
 import { configureTenant } from './tenant/configure.ts'
 import { connectTenant } from './tenant/connect.ts'
@@ -16,7 +18,8 @@ import { deleteTenant } from './tenant/delete.ts'
 import { listTenants } from './tenant/list.ts'
 import { DataFolder } from './up/data-folder.ts'
 import { planUp } from './up/plan.ts'
-import { up } from './up/up-command.ts'
+import { readToken } from './up/operator-token.ts'
+import { type UpOptions, up } from './up/up-command.ts'
 import { addObjectCommands } from './why/commands.ts'
 
 /** The command line. `run` resolves to the exit status: 0 done, 1 failed, 2 wrong input; 3 where a question cannot be answered. */
@@ -45,6 +48,9 @@ export function createProgram(signal: AbortSignal): { run(argv: readonly string[
     .option('--partitions <count>', 'partitions of the log, fixed at the first start', between(1, 1024), 8)
     .option('--nats-port <port>', 'port of NATS (default: the last one, or a free one)', port)
     .option('--apiserver-port <port>', 'port of the embedded API server (default: the last one, or a free one)', port)
+    .option('--console-port <port>', 'port of the console (default: the last one, or a free one)', port)
+    .option('--console-token-file <file>', 'file with a token: whoever shows it may act in the console')
+    .option('--no-console', 'do not serve the console')
     .addOption(new Option('--log-level <level>', 'least level that is logged').choices([...LOG_LEVELS]).default('info'))
     .option('--no-sample', 'do not create sample objects in embedded tenants')
     .option('--once', 'check that the sample runs, then stop: exit status 0 or 1', false)
@@ -65,6 +71,7 @@ export function createProgram(signal: AbortSignal): { run(argv: readonly string[
         explicit: config !== undefined || options.tenant.length > 0,
         folder: new DataFolder(options.data),
         simulatedNodes: options.nodes,
+        console: consoleOf(options),
         terminal,
         signal,
       })
@@ -145,8 +152,10 @@ export function createProgram(signal: AbortSignal): { run(argv: readonly string[
   shared(program.command('status'))
     .description('Show processes, partitions and tenants of the running installation, or what of one tenant waits')
     .option('-t, --tenant <name>', 'show the objects of this tenant that wait, and what for')
-    .action(async (options: TenantFlags & { tenant?: string }) => {
-      exitStatus = await status({ ...options, folder: new DataFolder(options.data), terminal, signal })
+    .option('-w, --watch', 'go on until Ctrl-C', false)
+    .action(async (options: TenantFlags & { tenant?: string; watch: boolean }) => {
+      const folder = new DataFolder(options.data)
+      exitStatus = await told(terminal, () => status({ ...options, folder, terminal, signal }))
     })
 
   shared(program.command('replay'))
@@ -170,6 +179,7 @@ export function createProgram(signal: AbortSignal): { run(argv: readonly string[
     exitStatus = status
   }
   addObjectCommands(program, { terminal, signal, done })
+  addOrderCommands(program, { terminal, signal, done })
 
   return {
     run: async (argv) => {
@@ -196,6 +206,9 @@ type UpFlags = {
   partitions: number
   natsPort?: number
   apiserverPort?: number
+  console: boolean
+  consolePort?: number
+  consoleTokenFile?: string
   logLevel: string
   sample: boolean
   once: boolean
@@ -203,6 +216,12 @@ type UpFlags = {
 }
 
 type TenantFlags = { data: string; json: boolean }
+
+/** The console as it is asked for. @throws ConfigError when the token cannot be read */
+function consoleOf({ console, consolePort, consoleTokenFile: file }: UpFlags): UpOptions['console'] {
+  if (!console) return undefined
+  return { port: consolePort, ...(file === undefined ? {} : { operatorToken: readToken(file) }) }
+}
 
 function collect(value: string, before: string[]): string[] {
   return [...before, value]

@@ -22,6 +22,8 @@ export type InstallationOptions = {
   /** Values of `--tenant`. */
   tenants?: readonly string[]
   hostKubeconfig?: string
+  /** Whether to serve the console. @default false */
+  console?: boolean
   /** Further arguments of `up`. */
   args?: readonly string[]
   /** Further environment of all processes. */
@@ -112,6 +114,7 @@ export function upArguments(data: string, options: Omit<InstallationOptions, 'da
     'up',
     '--json',
     '--no-sample',
+    ...(options.console === true ? [] : ['--no-console']),
     '--data',
     data,
     ...(options.separate ? ['--separate'] : []),

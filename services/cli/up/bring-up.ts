@@ -9,6 +9,7 @@ import type { DataFolder, RunningInfo } from './data-folder.ts'
 import { choosePort } from './free-port.ts'
 import { startNatsProcess } from './nats-process.ts'
 import {
+  type ConsolePlan,
   type PipelineProcesses,
   type SimulatedNodesPlan,
   startInProcess,
@@ -29,6 +30,8 @@ export type BringUpOptions = {
   logLevel: string
   natsPort?: number | undefined
   apiserverPort?: number | undefined
+  /** Absent where it is not wanted. */
+  console?: { port?: number | undefined; operatorToken?: ConsolePlan['operatorToken'] } | undefined
   /** Told of each step and of restarts, for people. */
   progress: (step: string) => void
   signal: AbortSignal
@@ -90,7 +93,13 @@ async function bringUpOn(stack: CloseStack, options: BringUpOptions): Promise<Up
 
   const apiserver = await startApiserver(options, { lastPort: last.apiserver, onRestart })
   if (apiserver !== undefined) stack.push(() => apiserver.child.stop())
-  folder.storePorts({ nats: natsPort, ...(apiserver === undefined ? {} : { apiserver: apiserver.port }) })
+  const console = await planConsole(options, last.console)
+  folder.storePorts({
+    ...last,
+    nats: natsPort,
+    ...(apiserver === undefined ? {} : { apiserver: apiserver.port }),
+    ...(console === undefined ? {} : { console: console.port }),
+  })
 
   const config: PipelineConfig = {
     ...parsePipelineConfig(passedOn(process.env)),
@@ -127,7 +136,7 @@ async function bringUpOn(stack: CloseStack, options: BringUpOptions): Promise<Up
       : undefined
   const start = options.separate ? startSeparately : startInProcess
   progress(`starting watcher, translator, writer${options.separate ? ', each a process of its own' : ''}`)
-  const pipeline = await start({ config, folder, simulated, onRestart, signal })
+  const pipeline = await start({ config, folder, simulated, console, onRestart, signal })
   stack.push(() => pipeline.close())
 
   const info = (): RunningInfo => ({
@@ -137,6 +146,7 @@ async function bringUpOn(stack: CloseStack, options: BringUpOptions): Promise<Up
     replicas: config.replicas,
     partitions: config.partitions,
     ...(apiserver === undefined ? {} : { apiserverUrl: apiserver.url }),
+    ...(console === undefined ? {} : { consoleUrl: `http://127.0.0.1:${console.port}` }),
     processes: {
       nats: nats.pid,
       ...(apiserver === undefined ? {} : { apiserver: apiserver.child.pid }),
@@ -146,6 +156,14 @@ async function bringUpOn(stack: CloseStack, options: BringUpOptions): Promise<Up
   storeRunning = () => folder.storeRunning(info())
   storeRunning()
   return { bus, tenants, hostClient, pipeline, info, close: () => stack.close() }
+}
+
+/** Where the console will be: at the address that it had last, so that an open page goes on. */
+async function planConsole(options: BringUpOptions, last: number | undefined): Promise<ConsolePlan | undefined> {
+  if (options.console === undefined) return undefined
+  const { port: asked, operatorToken } = options.console
+  const port = await choosePort({ flag: '--console-port', asked, last })
+  return { port, ...(operatorToken === undefined ? {} : { operatorToken }) }
 }
 
 /** The embedded clusters, if the plan has any: in a process of their own, as real ones would be. */

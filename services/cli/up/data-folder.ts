@@ -14,7 +14,7 @@ import { CausewayError, errorMessage } from '#libs/kernel'
 import { isAlive, processStart } from './process-start.ts'
 
 /** Ports that were used last, so that kubeconfigs stay valid over restarts. */
-export type StoredPorts = { nats?: number; apiserver?: number }
+export type StoredPorts = { nats?: number; apiserver?: number; console?: number }
 
 /** How other commands find what `causeway up` has started. */
 export type RunningInfo = {
@@ -22,6 +22,8 @@ export type RunningInfo = {
   natsUrl: string
   /** The embedded API server, if there is one. */
   apiserverUrl?: string
+  /** The console, unless it was left out. */
+  consoleUrl?: string
   /** Kubeconfig of the host. */
   hostKubeconfig: string
   replicas: number

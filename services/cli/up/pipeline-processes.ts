@@ -2,17 +2,22 @@ import { type PipelineConfig, pipelineEnv } from '#libs/config'
 import { CausewayError, errorMessage, systemClock } from '#libs/kernel'
 import { CloseStack, type Role, openRoleContext, serveHealth } from '#libs/runtime'
 import { createLogger } from '#libs/telemetry'
-import { PIPELINE_ROLES, startPipeline, startSimulatedNodes } from '../compose.ts'
+import { PIPELINE_ROLES, startConsole, startPipeline, startSimulatedNodes } from '../compose.ts'
 import { type ChildService, startChild } from './child-service.ts'
 import type { DataFolder } from './data-folder.ts'
 
 export type SimulatedNodesPlan = { kubeconfig: string; nodes: number }
+
+/** How the console is served; whoever shows the token in the file may act. */
+export type ConsolePlan = { port: number; operatorToken?: { file: string; token: string } }
 
 export type PipelineOptions = {
   config: PipelineConfig
   folder: DataFolder
   /** Absent for a host that has nodes of its own. */
   simulated: SimulatedNodesPlan | undefined
+  /** Absent where it is not wanted. */
+  console: ConsolePlan | undefined
   /** Told, in words, when a process has ended and when it runs again under another pid. */
   onRestart: (what: string) => void
   signal: AbortSignal
@@ -36,7 +41,7 @@ const STOP_MS = 15_000
 
 /** Runs all roles in this process, on one connection to the log. */
 export async function startInProcess(options: PipelineOptions): Promise<PipelineProcesses> {
-  const { config, simulated, signal } = options
+  const { config, simulated, signal, console } = options
   const stack = new CloseStack()
   try {
     const logger = createLogger({ service: 'causeway', ...config.log })
@@ -47,6 +52,11 @@ export async function startInProcess(options: PipelineOptions): Promise<Pipeline
       const { kubeconfig, nodes } = simulated
       const component = logger.child({ component: 'simulated-nodes' })
       roles.push(startSimulatedNodes({ kubeconfigPath: kubeconfig, nodes, logger: component }))
+    }
+    if (console !== undefined) {
+      const { port, operatorToken } = console
+      const token = operatorToken === undefined ? {} : { operatorToken: operatorToken.token }
+      roles.push(await startConsole(context, { host: '127.0.0.1', port, ...token }))
     }
     stack.push(() => closeRoles(roles))
     const health = await serveHealth({ ...config.http, roles: () => roles, metrics: () => context.metrics.metrics() })
@@ -86,7 +96,7 @@ async function closeRoles(roles: readonly Role[]): Promise<void> {
 
 /** Runs each role in a process of its own, started again when it dies. */
 export async function startSeparately(options: PipelineOptions): Promise<PipelineProcesses> {
-  const { config, folder, simulated, onRestart } = options
+  const { config, folder, simulated, onRestart, console } = options
   const children = new Map<string, ChildService>()
   // At once: one that cannot end in order, as with a log that is gone, takes its time beside the others'.
   const close = async (): Promise<void> => {
@@ -95,6 +105,11 @@ export async function startSeparately(options: PipelineOptions): Promise<Pipelin
   const modules: [name: string, args: string[]][] = Object.keys(PIPELINE_ROLES).map((name) => [name, []])
   if (simulated !== undefined) {
     modules.push(['simulated-nodes', ['--kubeconfig', simulated.kubeconfig, '--nodes', String(simulated.nodes)]])
+  }
+  if (console !== undefined) {
+    const { port, operatorToken } = console
+    const token = operatorToken === undefined ? [] : ['--token-file', operatorToken.file]
+    modules.push(['console', ['--port', String(port), ...token]])
   }
   try {
     for (const [name, args] of modules) {

@@ -166,6 +166,7 @@ function guide(running: Up, tenants: readonly ServedTenant[]): string[] {
   const first = tenants[0]
   return [
     '',
+    ...(running.info().consoleUrl === undefined ? [] : [`Console: ${running.info().consoleUrl}`, '']),
     'Kubeconfigs:',
     `  host     ${path(running.info().hostKubeconfig)}`,
     ...tenants.map((tenant) => `  ${tenant.name.padEnd(8)} ${path(tenant.kubeconfig)}`),

@@ -1,0 +1,114 @@
+import { type Bus, originOf, readLast, readOrdered } from '#libs/bus'
+import { type LogMessage, MARKER_NAME, STREAMS, parseSubject, tenantFilter } from '#libs/events'
+import type { AsOfPage, FoundObject } from '../views.ts'
+import { foundObject } from './find-objects.ts'
+
+/** More objects of one tenant than these are not told apart by anybody who looks. */
+const OBJECT_LIMIT = 200_000
+const KEPT = 4
+
+type Moment = { at: number; objects: FoundObject[]; isCut: boolean }
+
+export type AsOfQuery = {
+  tenant: { name: string; partition: number }
+  /** Milliseconds since the epoch. */
+  at: number
+  search: string
+  side?: string | undefined
+  resource?: string | undefined
+  namespace?: string | undefined
+  offset: number
+  limit: number
+}
+
+/** The objects of a tenant as of a time, both sides, replayed from the log. The last few moments are kept for paging. */
+export class Moments {
+  readonly #bus: Bus
+  readonly #kept = new Map<string, Promise<Moment>>()
+
+  constructor(bus: Bus) {
+    this.#bus = bus
+  }
+
+  /** @throws BusError */
+  async page(query: AsOfQuery): Promise<AsOfPage> {
+    const { tenant, at, search, side, resource, namespace, offset, limit } = query
+    const moment = await this.#momentOf(tenant, at)
+    const matching = moment.objects.filter(
+      (each) =>
+        each.name.includes(search) &&
+        (side === undefined || each.side === side) &&
+        (resource === undefined || each.resource === resource) &&
+        (namespace === undefined || each.namespace === namespace),
+    )
+    const items = matching.slice(offset, offset + limit)
+    return { at, total: matching.length, offset, isCut: moment.isCut, items }
+  }
+
+  #momentOf(tenant: AsOfQuery['tenant'], at: number): Promise<Moment> {
+    const id = `${tenant.name}/${at}`
+    const known = this.#kept.get(id)
+    if (known !== undefined) return known
+    const read = readMoment(this.#bus, tenant, at)
+    this.#kept.set(id, read)
+    read.catch(() => this.#kept.delete(id))
+    for (const old of [...this.#kept.keys()].slice(0, -KEPT)) this.#kept.delete(old)
+    return read
+  }
+}
+
+async function readMoment(bus: Bus, tenant: AsOfQuery['tenant'], at: number): Promise<Moment> {
+  const filterSubjects = [tenantFilter('change', tenant.partition, tenant.name)]
+  const objects = new Map<string, FoundObject>()
+  const take = (message: LogMessage): void => {
+    const { key } = parseSubject(message.subject)
+    if (key.name === MARKER_NAME) return
+    if (objects.size < OBJECT_LIMIT || objects.has(message.subject)) {
+      objects.set(message.subject, foundObject(key, message))
+    }
+  }
+  // What the history has lost and has not changed since: its last state, where that is old enough. What the history
+  // holds takes its place.
+  for await (const batch of readLast(bus, { stream: STREAMS.state, filterSubjects })) {
+    for (const message of batch) if (originOf(message) !== undefined && message.storedAt <= at) take(message)
+  }
+  const isCut = await eachUntil(bus, { filterSubjects, at }, take)
+  return {
+    at,
+    isCut,
+    objects: [...objects.values()].filter(({ isDeleted }) => !isDeleted).toSorted(inOrder),
+  }
+}
+
+/** @returns whether the history does not reach back to its beginning */
+async function eachUntil(
+  bus: Bus,
+  { filterSubjects, at }: { filterSubjects: string[]; at: number },
+  take: (message: LogMessage) => void,
+): Promise<boolean> {
+  const done = new AbortController()
+  let isCut = false
+  const reader = readOrdered(bus, {
+    stream: STREAMS.changes,
+    filterSubjects,
+    startSeq: 1,
+    signal: done.signal,
+    onGap: () => {
+      isCut = true
+    },
+  })
+  void reader.caughtUp.then(() => done.abort())
+  for await (const batch of reader) {
+    for (const message of batch) {
+      if (message.storedAt > at) done.abort()
+      else take(message)
+    }
+  }
+  return isCut
+}
+
+function inOrder(a: FoundObject, b: FoundObject): number {
+  const id = ({ side, resource, namespace, name }: FoundObject): string =>
+    [side === 'virtual' ? 0 : 1, resource, namespace, name].join('\0')
+  return id(a) < id(b) ? -1 : 1
+}
