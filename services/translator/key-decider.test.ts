@@ -299,3 +299,35 @@ test('a write that somebody undoes again and again is made ever more slowly', ()
   expect(made).toBeGreaterThan(10)
   expect(made).toBeLessThan(20)
 })
+
+test('stamps that another controller takes off again and again are put back ever more slowly', () => {
+  const service: ObjectRef = { resource: 'services', namespace: 'default', name: 'web' }
+  fold(service, objectOf('Service', 'web', { spec: { ports: [{ port: 80 }] }, metadata: { uid: 's1' } }))
+  const create = decideOne(service)
+  if (create.write.op !== 'create') throw new Error('nothing is created')
+  const { body } = create.write
+  const copy = (version: number, stamps: Pick<KubeObject['metadata'], 'labels' | 'annotations'>): KubeObject => {
+    const { labels: _labels, annotations: _annotations, ...metadata } = body.metadata
+    return { ...body, metadata: { ...metadata, ...stamps, uid: 'h1', resourceVersion: String(version) } }
+  }
+  const show = (version: number, object: KubeObject): void => {
+    projection.fold(log.change('MODIFIED', create.target, object))
+    decider.saw({ key: create.target, resourceVersion: String(version) })
+  }
+  decider.settle(outcomeOf(create, { uid: 'h1', resourceVersion: '1' }), cause)
+  show(1, copy(1, body.metadata))
+  let made = 0
+  for (let version = 2; version < 1_200; version += 2) {
+    show(version, copy(version, {}))
+    const intents = decider.decide(keyOf(service), { ...cause, seq: version })
+    for (const intent of intents.filter(({ rule }) => rule === 'restamped')) {
+      made++
+      decider.settle(outcomeOf(intent, { uid: 'h1', resourceVersion: String(version + 1) }), cause)
+      show(version + 1, copy(version + 1, body.metadata))
+      decider.decide(keyOf(service), { ...cause, seq: version })
+    }
+    clock.advance(100)
+  }
+  expect(made).toBeGreaterThan(10)
+  expect(made).toBeLessThan(25)
+})
