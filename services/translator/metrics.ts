@@ -3,6 +3,7 @@ import { REASONS } from '#libs/events'
 import type { Side } from '#libs/kube-model'
 import { METRICS, counter, gauge, setTop } from '#libs/telemetry'
 import { RULES } from '#libs/translation'
+import { WAITING_FOR_REFERENCE } from './plan.ts'
 
 /** What the translator counts. */
 export type TranslatorMetrics = {
@@ -40,7 +41,7 @@ export function createTranslatorMetrics(registry: Registry): TranslatorMetrics {
   }
   for (const stage of ['fold', 'decide']) poison.inc({ stage }, 0)
   /** Reasons that have been told: they go back to 0 and do not vanish. */
-  const told = new Set<string>(REASONS)
+  const told = new Set<string>([...REASONS, WAITING_FOR_REFERENCE])
   for (const reason of told) parked.set({ reason }, 0)
   return {
     folded: (side, resource) => folded.inc({ side, resource }),

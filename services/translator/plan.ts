@@ -61,7 +61,7 @@ const OVERDUE_PAUSE_MS = 1_000
 
 export const WAIT_SLOT = 'wait'
 /** What the rows of that slot have for a reason. No outcome and no Event has it: it passes within a moment. */
-const WAITING_FOR_REFERENCE = 'WaitingForReference'
+export const WAITING_FOR_REFERENCE = 'WaitingForReference'
 const REJECT_SLOT = 'reject'
 
 /**
