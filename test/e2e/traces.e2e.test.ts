@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { METRICS } from '#libs/telemetry'
 import { type Installation, startUp } from '../harness/installation.ts'
 import { isRunning, podOf, secretOf } from '../harness/objects.ts'
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../harness/otlp-receiver.ts'
@@ -146,6 +147,30 @@ test('spans hold nothing of what a tenant wrote', async () => {
   for (const word of ['hunter22', Buffer.from('hunter22').toString('base64'), 'marmalade']) {
     expect(text).not.toContain(word)
   }
+})
+
+test('every service tells its metrics, as they are declared, and of no object by name', async () => {
+  const [tenant] = sides.tenants
+  const namespace = await tenant.namespace('metered')
+  await tenant.cluster.create(podOf(namespace, 'metered-pod'))
+  await tenant.cluster.until('pods', { namespace, name: 'metered-pod' }, isRunning)
+  const declared = new Map<string, string>(Object.values(METRICS).map(({ name, help }) => [name, help]))
+  const services = ['watcher', 'translator', 'writer']
+  const told = await Promise.all(
+    services.map(async (service) => (await fetch(`${up.ready.health[service]}/metrics`)).text()),
+  )
+  const names = told.flatMap((text) => [...text.matchAll(/^# HELP (causeway_\w+) (.+)$/gm)])
+  expect(names.filter(([, name = '', help]) => declared.get(name) !== help)).toEqual([])
+  expect(new Set(names.map(([, name]) => name))).toEqual(new Set(declared.keys()))
+  const series = told.flatMap((text) => text.split('\n').filter((line) => line.startsWith('causeway_')))
+  expect(series.filter((line) => /metered|causeway-a/.test(line))).toEqual([])
+  expect(series.filter((line) => line.includes('tenant=') && !line.startsWith('causeway_tenant_'))).toEqual([])
+  expect(series).toEqual(
+    expect.arrayContaining([
+      expect.stringMatching(/^causeway_sync_seconds_count\{direction="toHost",resource="pods"\} [1-9]/),
+      expect.stringMatching(/^causeway_trace_spans_total\{result="exported"\} [1-9]/),
+    ]),
+  )
 })
 
 test('with a rate of 0 a sync that fails is traced as a whole, and no other', async () => {
