@@ -10,10 +10,11 @@ import {
   startFakeApiServer,
   statusReply,
 } from '#libs/kube/testing'
-import type { JsonObject, KubeObject, ObjectKey } from '#libs/kube-model'
+import { type JsonObject, type KubeObject, type ObjectKey, RESOURCES } from '#libs/kube-model'
 import { replacementMark } from '#libs/translation'
 import { createVault } from '#libs/vault'
 import { execute } from './execute.ts'
+import { untilLetGo } from './let-go.ts'
 import type { Attempt } from './result.ts'
 import { HOST_NAMESPACE, TENANT, hostCopy, intentOf } from './testing/intents.ts'
 
@@ -265,6 +266,45 @@ describe('a Service without selector', () => {
       result: 'done',
     })
     expect(writesTo(tenantServer)).toEqual(['POST dry', 'DELETE', 'POST'])
+  })
+})
+
+describe('a Service that owns other objects', () => {
+  const going: KubeObject = {
+    ...old,
+    metadata: { ...old.metadata, deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['orphan'] },
+  }
+
+  test('goes without them, once the tenant’s garbage collector has let it go', async () => {
+    const attempt = await run({
+      host: [jsonReply(copy), jsonReply(marked)],
+      tenant: [jsonReply(old), jsonReply(fresh), jsonReply(going), jsonReply(going), notFound, jsonReply(fresh)],
+    })
+    expect(attempt).toMatchObject({ result: 'done', uid: 'new' })
+    const deletion = tenantServer.requests.find(({ method }) => method === 'DELETE')
+    expect(JSON.parse(deletion?.body ?? 'null')).toMatchObject({ propagationPolicy: 'Orphan' })
+  })
+
+  test('is waited for by the next attempt as well', async () => {
+    const tenant = [jsonReply(going), notFound, jsonReply(fresh)]
+    expect(await run({ host: [jsonReply(marked)], tenant })).toMatchObject({ result: 'done', uid: 'new' })
+    expect(writesTo(tenantServer)).toEqual(['POST'])
+  })
+
+  test('is left alone where the tenant has deleted it like that', async () => {
+    expect(await run({ host: [jsonReply(copy)], tenant: [jsonReply(going)] })).toMatchObject({ result: 'conflict' })
+    expect(writesTo(tenantServer)).toEqual([])
+  })
+
+  test('is let go by us where no garbage collector does', async () => {
+    const other = { ...going, metadata: { ...going.metadata, finalizers: ['example.com/mine', 'orphan'] } }
+    tenantServer.script('other', jsonReply(other))
+    const intent = intentOf(write, { target })
+    const options = { signal: new AbortController().signal, timeoutMs: 5_000 }
+    await untilLetGo(other, { client: tenant, resource: RESOURCES.services, options, intent }, 0)
+    expect(bodyOf(tenantServer, -1)).toEqual({
+      metadata: { uid: 'old', resourceVersion: '5', finalizers: ['example.com/mine'] },
+    })
   })
 })
 

@@ -5,6 +5,7 @@ import { ANNOTATIONS, hostNamespaceFor, replacementMark, replacementOn, virtualR
 import { classify, isAbsent, saidBy } from './classify.ts'
 import type { Call, ExecuteDeps } from './execute.ts'
 import { areNotable, ownEndpoints, restoreEndpoints, untilNoticed } from './keep-endpoints.ts'
+import { isOrphaning, untilLetGo } from './let-go.ts'
 import { withPreconditions } from './patch-precondition.ts'
 import { addressOf, fallbackBodies, objectionTo } from './replacement-body.ts'
 import { type Attempt, conflict, done, parked } from './result.ts'
@@ -34,7 +35,11 @@ export async function replace(call: ReplaceCall, deps: ExecuteDeps): Promise<Att
     if (!isMade) return conflict('another object has the name by now')
     return await withEndpoints(noted.endpoints, call, () => Promise.resolve(done(live.metadata)))
   }
-  if (live.metadata.deletionTimestamp !== undefined) return conflict('the object is on its way out')
+  if (live.metadata.deletionTimestamp !== undefined) {
+    if (!isBegun || !isOrphaning(live)) return conflict('the object is on its way out')
+    await untilLetGo(live, call)
+    return await withEndpoints(noted.endpoints, call, () => create(call, deps))
+  }
   if (copy === undefined || copy.metadata.uid !== write.copy.uid) return conflict('the host copy is another one by now')
   const { resourceVersion } = write
   if (resourceVersion !== undefined && resourceVersion !== live.metadata.resourceVersion) {
@@ -51,7 +56,10 @@ export async function replace(call: ReplaceCall, deps: ExecuteDeps): Promise<Att
   const isNotable = endpoints !== undefined && areNotable(endpoints)
   await mark(call, deps, replacementMark({ ...write, ...(isNotable ? { endpoints } : {}) }))
   try {
-    await client.delete(resource, target, { ...options, uid: write.uid, resourceVersion })
+    // What names the old one as its owner must not go with it.
+    const policy = { propagationPolicy: 'Orphan' } as const
+    const left = await client.delete(resource, target, { ...options, ...policy, uid: write.uid, resourceVersion })
+    if (left?.metadata?.deletionTimestamp !== undefined) await untilLetGo(left, call)
   } catch (error) {
     if (!isAbsent(error) && !isConflict(error)) throw error
     await mark(call, deps, null)

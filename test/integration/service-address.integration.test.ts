@@ -19,7 +19,7 @@ import { startWriter } from '../../services/writer/role.ts'
  * Tenants whose APIs give Services addresses of their own, as real API servers do: `near` from the host's range, `far`
  * from another. Each test has names of its own.
  */
-const { services, namespaces, events } = RESOURCES
+const { services, namespaces, events, configmaps } = RESOURCES
 const logger = createLogger({ service: 'test', level: process.env['TEST_LOG'] ?? 'silent' })
 
 let folder: string
@@ -34,7 +34,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'causeway-addresses-'))
   nats = await startTestNats()
   const plain = { controllers: false }
-  const clusters = { host: plain, near: plain, far: { ...plain, serviceCidr: '10.97.0.0/16' } }
+  const clusters = { host: plain, near: {}, far: { ...plain, serviceCidr: '10.97.0.0/16' } }
   apiserver = await startApiserver({ dataDir: join(folder, 'apiserver'), logger, clusters })
   const client = async (name: string): Promise<KubeClient> =>
     createKubeClient(await loadClusterConfig({ path: apiserver.kubeconfigFile(name), env: {}, clock: systemClock }))
@@ -142,6 +142,20 @@ describe('a Service', () => {
     expect(copy.metadata.creationTimestamp).toBeDefined()
   })
 
+  test('that is made anew leaves what it owns', async () => {
+    const off = { annotations: { 'causeway.dev/sync': 'false' } }
+    const made = await make('owner', { metadata: off })
+    const owner = { apiVersion: 'v1', kind: 'Service', name: 'owner', uid: made.metadata.uid }
+    const owned = { name: 'owned', ownerReferences: [owner] }
+    await near.create(configmaps, { namespace: 'default' }, { apiVersion: 'v1', kind: 'ConfigMap', metadata: owned })
+    const on = { metadata: { annotations: { 'causeway.dev/sync': null } } }
+    await near.patch(services, { namespace: 'default', name: 'owner' }, on, { type: 'merge' })
+    const { virtual } = await agreed('owner')
+    expect(virtual.metadata.uid).not.toBe(made.metadata.uid)
+    const { metadata } = await near.get(configmaps, { namespace: 'default', name: 'owned' })
+    expect(metadata.ownerReferences ?? []).toEqual([])
+  })
+
   test('without an address stays as it is', async () => {
     const [headless, external] = [
       await make('headless', { spec: { clusterIP: 'None' } }),
@@ -195,7 +209,7 @@ describe('a Service', () => {
         await make(name)
         // Some before the copy is there, some right at the replacement, some after.
         const moments: (() => Promise<unknown>)[] = [() => onHost(name), () => agreed(name)].slice(0, index % 3)
-        for (const moment of moments) await expect.poll(moment, { interval: 2 }).toBeDefined()
+        for (const moment of moments) await expect.poll(moment, { interval: 2, timeout: 20_000 }).toBeDefined()
         await expect
           .poll(
             async () => {

@@ -87,7 +87,10 @@ export function startEndpointsController(context: ControllerContext): Controller
   }
 
   function keepSlices(service: Service, backends: readonly Backend[]): void {
-    const current = slices.inNamespace(service.metadata.namespace ?? '').filter(isSliceOf(service)) as Slice[]
+    const found = slices.inNamespace(service.metadata.namespace ?? '').filter(isSliceOf(service)) as Slice[]
+    const current = found.filter((slice) => isOwnedBy(slice, service))
+    // Those of an earlier Service of the name.
+    for (const slice of found) if (!current.includes(slice)) deleteObject(api, SLICES, slice)
     const wanted = wantedSlices(backends)
     // Pairing in order rewrites more than upstream's packing does, but never leaves an endpoint in two slices for long.
     for (const [index, content] of wanted.entries()) {
@@ -150,6 +153,10 @@ function slicePorts(ports: readonly BackendPort[]): BackendPort[] {
 function isSliceOf(service: Service): (slice: KubeObject) => boolean {
   return ({ metadata }) =>
     metadata.labels?.[SERVICE_NAME] === service.metadata.name && metadata.labels?.[MANAGED_BY] === MANAGER
+}
+
+function isOwnedBy({ metadata }: KubeObject, owner: KubeObject): boolean {
+  return metadata.ownerReferences?.some(({ uid }) => uid === owner.metadata.uid) === true
 }
 
 function selects(service: Service, pod: KubeObject): boolean {
