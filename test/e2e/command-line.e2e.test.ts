@@ -217,6 +217,6 @@ test('commands say so when nothing runs on the folder', async () => {
   const data = newFolder()
   const { code, stderr } = await causeway('status', '--data', data)
   rmSync(data, { recursive: true, force: true })
-  expect(code).toBe(1)
+  expect(code).toBe(3)
   expect(stderr).toContain(`nothing runs on ${data}`)
 })

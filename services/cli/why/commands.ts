@@ -1,10 +1,9 @@
 import type { Command } from 'commander'
-import { ConfigError, errorMessage } from '#libs/kernel'
 import type { Terminal } from '../output/terminal.ts'
+import { told } from '../output/told.ts'
 import { DataFolder } from '../up/data-folder.ts'
 import { diff } from '../diff/diff-command.ts'
 import { trace } from '../trace/trace-command.ts'
-import { EXIT } from './exit-status.ts'
 import { why } from './why-command.ts'
 
 type Context = { terminal: Terminal; signal: AbortSignal; done: (exitStatus: number) => void }
@@ -45,15 +44,4 @@ export function addObjectCommands(program: Command, { terminal, signal, done }: 
     .action(async (kind: string | undefined, flags: Flags) => {
       done(await told(terminal, () => diff({ ...of(flags), kind, tenant: flags.tenant })))
     })
-}
-
-/** Where the question itself cannot be answered, that is its own exit status. */
-async function told(terminal: Terminal, ask: () => Promise<number>): Promise<number> {
-  try {
-    return await ask()
-  } catch (error) {
-    if (error instanceof ConfigError) throw error
-    terminal.progress(`causeway: ${errorMessage(error)}`)
-    return EXIT.cannotTell
-  }
 }

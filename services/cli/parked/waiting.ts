@@ -1,6 +1,6 @@
 import { type ObjectRef, displayName } from '#libs/kube-model'
 import type { WaitingReport } from '#libs/runtime'
-import { align } from './output/table.ts'
+import { align } from '../output/table.ts'
 
 /** What waits, in few words: `3 wait: QuotaExceeded 2, CrdMissing 1`; empty where nothing does. */
 export function waitingSummary({ counts }: Pick<WaitingReport, 'counts'>): string {
