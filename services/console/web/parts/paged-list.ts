@@ -1,7 +1,6 @@
 import { type TemplateResult, html, nothing } from 'lit-html'
 import { ref } from 'lit-html/directives/ref.js'
 import { repeat } from 'lit-html/directives/repeat.js'
-import { styleMap } from 'lit-html/directives/style-map.js'
 import { ApiProblem } from '../api.ts'
 
 export type PagedListOptions<T> = {
@@ -23,7 +22,9 @@ const ROW_HEIGHT = 28
 const PAGE = 50
 /** Rows beyond the edges, so that a little scrolling shows nothing empty. */
 const MARGIN = 8
-const DEFAULT_HEIGHT = 480
+/** Rows that are in sight, but for the head. */
+const LEAST_ROWS = 2
+const MOST_ROWS = 18
 /** Pages that are kept; those far from what is seen are asked for again. */
 const PAGES_KEPT = 8
 
@@ -80,9 +81,9 @@ export class PagedList<T> {
     const height = `${(this.#total ?? 0) * ROW_HEIGHT}px`
     return html`
       <div class="list ${name}">
-        <div class="row head" aria-hidden="true">${header}</div>
         <div
           class="rows"
+          .style=${`height: ${this.#height()}px`}
           role="listbox"
           tabindex="0"
           aria-label=${label}
@@ -91,9 +92,10 @@ export class PagedList<T> {
           @keydown=${(event: KeyboardEvent) => this.#onKey(event)}
           @scroll=${() => this.#options.update()}
         >
+          <div class="row head" aria-hidden="true">${header}</div>
           ${this.#problem === undefined ? nothing : html`<p class="problem">${this.#problem}</p>`}
           ${this.#total === 0 && this.#problem === undefined ? html`<p class="empty">${empty}</p>` : nothing}
-          <div class="extent" style=${styleMap({ height })}>
+          <div class="extent" .style=${`height: ${height}`}>
             ${repeat(
               indexes,
               (index) => index,
@@ -116,7 +118,7 @@ export class PagedList<T> {
       aria-selected=${isActive ? 'true' : 'false'}
       aria-posinset=${index + 1}
       aria-setsize=${this.#total ?? 0}
-      style=${styleMap({ top: `${index * ROW_HEIGHT}px` })}
+      .style=${`top: ${index * ROW_HEIGHT}px`}
       href=${item === undefined ? nothing : this.#options.href(item)}
       @click=${() => this.#activate(index)}
       >${item === undefined ? html`<span class="pending">…</span>` : this.#options.row(item)}</a
@@ -128,10 +130,15 @@ export class PagedList<T> {
     return page === undefined || page === 'asked' ? undefined : page[index % PAGE]
   }
 
+  /** As high as its rows, within limits. */
+  #height(): number {
+    return (1 + Math.max(LEAST_ROWS, Math.min(MOST_ROWS, this.#total ?? LEAST_ROWS))) * ROW_HEIGHT
+  }
+
   /** Rows that are in the page. */
   #window(): { first: number; last: number } {
     const top = this.#element?.scrollTop ?? 0
-    const height = this.#element?.clientHeight || DEFAULT_HEIGHT
+    const height = this.#element?.clientHeight ?? MOST_ROWS * ROW_HEIGHT
     const first = Math.max(0, Math.floor(top / ROW_HEIGHT) - MARGIN)
     const last = Math.ceil((top + height) / ROW_HEIGHT) + MARGIN
     // Before the first answer, the first page is asked for.
@@ -174,7 +181,7 @@ export class PagedList<T> {
     const element = this.#element
     const total = this.#total ?? 0
     if (element === undefined || total === 0) return
-    const page = Math.max(1, Math.floor(element.clientHeight / ROW_HEIGHT) - 1)
+    const page = Math.max(1, Math.floor(element.clientHeight / ROW_HEIGHT) - 2)
     const moves: Record<string, number> = {
       ArrowDown: this.#active + 1,
       ArrowUp: this.#active - 1,
@@ -201,7 +208,8 @@ export class PagedList<T> {
   #show(element: HTMLElement): void {
     const top = this.#active * ROW_HEIGHT
     if (top < element.scrollTop) element.scrollTop = top
-    const bottom = top + ROW_HEIGHT - element.clientHeight
+    // The head stays above them.
+    const bottom = top + 2 * ROW_HEIGHT - element.clientHeight
     if (bottom > element.scrollTop) element.scrollTop = bottom
   }
 }

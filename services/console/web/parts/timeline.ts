@@ -75,14 +75,17 @@ function more(entry: StoryEntry): TemplateResult | typeof nothing {
   const rest = entry.differences.length - shown.length
   return html`<ul class="differences">
     ${shown.map(
-      ({ path, from, to }) => html`<li><code>${path}</code> <del>${value(from)}</del> <ins>${value(to)}</ins></li>`,
+      ({ path, from, to }) =>
+        html`<li>
+          <code>${path}</code> ${from === undefined ? nothing : html`<del>${value(from)}</del>`}
+          ${to === undefined ? nothing : html`<ins>${value(to)}</ins>`}
+        </li>`,
     )}
     ${rest === 0 ? nothing : html`<li class="dim">and ${rest} more</li>`}
   </ul>`
 }
 
 function value(json: unknown): string {
-  if (json === undefined) return '–'
-  const text = JSON.stringify(json)
+  const text = JSON.stringify(json) ?? ''
   return text.length > VALUE_LENGTH ? `${text.slice(0, VALUE_LENGTH)}…` : text
 }

@@ -129,8 +129,10 @@ function overview(fleet: FleetView): TemplateResult {
         'Waiting',
         html`<a href=${hrefOf('waiting')} class=${waits > 0 ? 'warn' : ''}>${count(waits)}</a>`,
         tenants.held > 0
-          ? badge(`deletions of ${tenants.held} tenants held`, 'bad')
-          : `of ${count(tenants.waiting)} tenants`,
+          ? badge(`deletions of ${count(tenants.held)} held`, 'bad')
+          : tenants.waiting === 0
+            ? 'all is where it should be'
+            : `of ${count(tenants.waiting)} ${tenants.waiting === 1 ? 'tenant' : 'tenants'}`,
       )}
       ${tile(
         'Behind',

@@ -161,7 +161,10 @@ function verdictBadge({ reason, isInSync }: Verdict): TemplateResult {
 function traces(trace: TraceView | undefined, now: number): TemplateResult {
   if (trace === undefined) return html`<p class="empty">Reading …</p>`
   if (trace.traces.length === 0) return html`<p class="empty">The log holds no change of it.</p>`
-  const [shown, rest] = [trace.traces.slice(0, TRACES_SHOWN), trace.traces.slice(TRACES_SHOWN)]
+  const written = trace.traces.filter(({ bars }) => bars.length > 1)
+  const shown = written.slice(0, TRACES_SHOWN)
+  const rest = trace.traces.filter((each) => !shown.includes(each))
+  const longest = Math.max(...rest.map(({ start, end }) => end - start))
   return html`
     ${shown.map((each) => waterfall(each, now))}
     ${
@@ -169,8 +172,8 @@ function traces(trace: TraceView | undefined, now: number): TemplateResult {
         ? nothing
         : html`<details>
             <summary>
-              ${rest.length} earlier, since ${ago(rest.at(-1)?.start ?? now, now)}; the longest took
-              ${duration(Math.max(...rest.map(({ start, end }) => end - start)))}
+              ${rest.length} more, most of them of changes that led to no write, since
+              ${ago(rest.at(-1)?.start ?? now, now)}; the longest took ${duration(longest)}
             </summary>
             ${rest.map((each) => waterfall(each, now))}
           </details>`
