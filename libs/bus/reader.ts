@@ -9,8 +9,8 @@ import { untilConnected, whileConnected } from './while-connected.ts'
 /** Messages that a reader should have had and that are not in the stream. */
 export type Gap = {
   /**
-   * `truncated`: the stream's limits have removed what came next. `recreated`: the stream ends before the position, so
-   * it is another one, or it has lost its tail.
+   * `truncated`: the stream's limits have removed what came next. `recreated`: it is another stream than the one that was
+   * read so far, or it ends before the position and has lost its tail.
    */
   kind: 'truncated' | 'recreated'
   stream: string
@@ -71,6 +71,8 @@ class LogReader implements OrderedReader {
   readonly #caughtUp = Promise.withResolvers<void>()
   #session: ConsumerSession | undefined
   #lastSeq: number
+  /** When the stream was made that was read last: tells it from another of its name. */
+  #created: string | undefined
   #pending = Number.POSITIVE_INFINITY
 
   constructor(bus: Bus, options: ReadOptions) {
@@ -165,10 +167,12 @@ class LogReader implements OrderedReader {
 
   async #checkForGap(): Promise<void> {
     const { stream, onGap } = this.#options
-    const { state } = await whileConnected(this.#bus, () => this.#bus.manager.streams.info(stream))
+    const { state, created } = await whileConnected(this.#bus, () => this.#bus.manager.streams.info(stream))
+    const isAnother = this.#created !== undefined && this.#created !== created
+    this.#created = created
     const next = this.#lastSeq + 1
     // An emptied stream keeps its numbers: its first sequence is then one past its last.
-    const kind = next > state.last_seq + 1 ? 'recreated' : next < state.first_seq ? 'truncated' : undefined
+    const kind = isAnother || next > state.last_seq + 1 ? 'recreated' : next < state.first_seq ? 'truncated' : undefined
     if (kind === undefined) return
     const gap: Gap = { kind, stream, from: next, resumeAt: Math.max(1, state.first_seq) }
     if (onGap === undefined) throw unexpectedGap(gap)

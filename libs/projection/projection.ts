@@ -126,6 +126,17 @@ export class Projection {
     this.#positions.set(stream, seq)
   }
 
+  /** Which log the positions are of; `undefined` for a file that does not know. */
+  get log(): string | undefined {
+    return this.#meta.get('log')?.value
+  }
+
+  /** Notes which log this is: another one of the same name has other messages under the same sequences. */
+  setLog(log: string): void {
+    this.#begin()
+    this.#setMeta.run('log', log)
+  }
+
   /** Notes that the file holds all that STATE held: from here on the log alone keeps it current. */
   markFilled(): void {
     this.#begin()

@@ -252,6 +252,7 @@ export class PartitionWorker {
   async #begin(): Promise<void> {
     const { projection, tenants } = this.#options
     const isFresh = projection.fresh
+    await this.#requireSameLog()
     if (isFresh) await this.#fill()
     projection.retainTenants(new Set(tenants().map(({ name }) => name)))
     for (const tenant of tenants()) this.#bind(tenant)
@@ -274,6 +275,18 @@ export class PartitionWorker {
     this.#guard.restore(tenant.name)
     this.#sweeps.add({ tenant: tenant.name })
     this.#alarm.set(clock.now())
+  }
+
+  /** @throws ProjectionOutdated when what was folded in came from a log that is no more, however long the new one is */
+  async #requireSameLog(): Promise<void> {
+    const { bus, projection, partition, logger } = this.#options
+    const { created } = await bus.manager.streams.info(STREAMS.changes)
+    if (projection.log === created) return
+    if (!projection.fresh && projection.log !== undefined) {
+      logger.error({ partition, kind: 'another' }, 'the log was truncated; the projection is built again')
+      throw new ProjectionOutdated(`${STREAMS.changes} is another stream than before`)
+    }
+    projection.setLog(created)
   }
 
   async #fill(): Promise<void> {

@@ -558,6 +558,25 @@ describe('without its file', () => {
     expect(shown((await intents()).slice(before)).filter((text) => !text.includes('fence-'))).toEqual([])
   })
 
+  test('a file of a log that is no more is built again, however long the new log is', async () => {
+    const first = start()
+    await twoPodsOnOneSide()
+    await first.stop()
+    const { state } = await bus.manager.streams.info(STREAMS.changes)
+    for (const stream of [STREAMS.state, STREAMS.changes]) await bus.manager.streams.delete(stream)
+    await ensureStreams(bus, streamDeclarations({ replicas: 1 }))
+    for (let index = 0; index <= state.last_seq; index++) {
+      await publish(
+        'ADDED',
+        virtualKey(ref('pods', `new-${index}`)),
+        podOf(`new-${index}`, { metadata: { uid: `n${index}` } }),
+      )
+    }
+    const second = start({ fence: 2 })
+    await expect(second.done).rejects.toThrow(ProjectionOutdated)
+    await second.stop()
+  })
+
   test('a history that no longer reaches back to the position ends the work, to be built again', async () => {
     const first = start()
     await twoPodsOnOneSide()
