@@ -15,7 +15,7 @@ export async function openClusters(stack: CloseStack, options: BenchOptions, ten
   const names = Array.from({ length: tenants }, (_, index) => `t${index + 1}`)
   const clusters = ['host', ...names.map((name) => `${name}:open`)].join(',')
   const args = ['--data-dir', newFolder(stack), '--clusters', clusters, '--log-level', 'warn']
-  const apiserver = startNode('apiserver/main.ts', args, options.cpuProfDir)
+  const apiserver = startNode('apiserver/main.ts', args, options)
   stack.push(() => stop(apiserver))
   const { kubeconfigs } = JSON.parse(await firstLine(apiserver)) as { kubeconfigs: Record<string, string> }
   return {

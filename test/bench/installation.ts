@@ -20,6 +20,8 @@ export type Installation = {
   pids: Pids
   /** Those of them that are ours or NATS: what the product costs beside the API servers. */
   ownNames: string[]
+  /** Where `/metrics` are. */
+  healthUrls: string[]
   close(): Promise<void>
 }
 
@@ -31,6 +33,8 @@ export type Setup = {
   pods: number
   /** Folder of its data, which stays. @default one of its own, which goes with it */
   data?: string
+  /** Further environment of Causeway's processes. */
+  env?: Record<string, string>
 }
 
 type SetupOptions = Pick<BenchOptions, 'separate' | 'hostKubeconfig' | 'tenants' | 'processes' | 'cpuProfDir'>
@@ -41,6 +45,7 @@ type Ready = {
   natsUrl: string
   processes: Record<string, number | undefined>
   kubeconfigs: Record<string, string>
+  health: Record<string, string>
 }
 
 /** Pods that one simulated node holds: no scenario has to wait for room. */
@@ -56,7 +61,10 @@ export async function startInstallation(options: SetupOptions, setup: Setup): Pr
   try {
     const folder = setup.data ?? newFolder(stack)
     const { cpuProfDir } = options
-    const up = startNode('cli/main.ts', ['up', '--json', '--data', folder, ...upFlags(options, setup)], cpuProfDir)
+    const up = startNode('cli/main.ts', ['up', '--json', '--data', folder, ...upFlags(options, setup)], {
+      cpuProfDir,
+      env: setup.env,
+    })
     stack.push(() => stop(up))
     const ready = JSON.parse(await firstLine(up)) as Ready
     const nodes =
@@ -73,6 +81,7 @@ export async function startInstallation(options: SetupOptions, setup: Setup): Pr
       bus,
       pids: { ...own, ...known({ apiserver, ...nodes }), ...options.processes, bench: process.pid },
       ownNames: Object.keys(own),
+      healthUrls: Object.values(ready.health),
       close: () => stack.close(),
     }
   } catch (error) {
@@ -103,7 +112,7 @@ export function startNodes(
 ): { 'simulated-nodes': number | undefined } {
   const count = Math.max(LEAST_NODES, Math.ceil(of.setup.pods / PODS_PER_NODE))
   const args = ['--nodes', String(count), '--kubeconfig', of.host]
-  const nodes = startNode('simulated-nodes/main.ts', args, of.cpuProfDir)
+  const nodes = startNode('simulated-nodes/main.ts', args, of)
   stack.push(() => stop(nodes))
   return { 'simulated-nodes': nodes.pid }
 }

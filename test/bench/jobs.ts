@@ -12,6 +12,7 @@ import { hostPlaces, tenantPlaces } from './regular.ts'
 import { replay, reportReplay } from './replay.ts'
 import { reportBurst, reportChanges, reportTrickle, resultOf } from './report.ts'
 import { reportRestart, restart } from './restart.ts'
+import { reportSeeing, seeing } from './seeing.ts'
 import { stormInTenants, stormOnHost } from './storm.ts'
 import { trickleInTenant, trickleOnHost } from './trickle.ts'
 
@@ -163,6 +164,12 @@ const JOBS: Record<ScenarioName, (options: BenchOptions) => Job[]> = {
           report: reportIsolation,
         }),
     },
+  ],
+  seeing: (options) => [
+    alone('seeing', async (progress) => {
+      const seen = await seeing(options, { pods: options.seeingPods, repeat: options.repeat, progress })
+      return { text: reportSeeing(seen), result: resultOf(seen.runs) }
+    }),
   ],
   restart: (options) => [
     alone('restart', async (progress) => {

@@ -8,18 +8,34 @@ import { CausewayError } from '#libs/kernel'
 /** As deploy/bin/causeway has them. */
 const NODE_FLAGS = ['--max-semi-space-size=16']
 
+/** What was started and has not ended. */
+const running = new Set<ChildProcess>()
+
 const services = fileURLToPath(new URL('../../services/', import.meta.url))
 
 /** Runs a service on this Node. In a group of its own: signals of the terminal reach it through us, in order. */
-export function startNode(module: string, args: readonly string[], cpuProfDir: string | undefined): ChildProcess {
+export function startNode(
+  module: string,
+  args: readonly string[],
+  { cpuProfDir, env = {} }: { cpuProfDir: string | undefined; env?: Record<string, string> | undefined },
+): ChildProcess {
   if (cpuProfDir !== undefined) mkdirSync(cpuProfDir, { recursive: true })
   // In the environment, so that it holds for the processes that it starts, too.
-  const profile = cpuProfDir === undefined ? {} : { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${resolve(cpuProfDir)}` }
-  return spawn(process.execPath, [...NODE_FLAGS, join(services, module), ...args], {
+  const profile = cpuProfDir === undefined ? '' : `--cpu-prof --cpu-prof-dir=${resolve(cpuProfDir)}`
+  const flags = [env['NODE_OPTIONS'] ?? '', profile].join(' ').trim()
+  const child = spawn(process.execPath, [...NODE_FLAGS, join(services, module), ...args], {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
-    env: { ...process.env, ...profile, CAUSEWAY_LOG_LEVEL: 'warn' },
+    env: { ...process.env, ...env, ...(flags === '' ? {} : { NODE_OPTIONS: flags }), CAUSEWAY_LOG_LEVEL: 'warn' },
     detached: true,
   })
+  running.add(child)
+  child.once('exit', () => running.delete(child))
+  return child
+}
+
+/** Ends whatever was started, last first: what it has started ends with it. */
+export async function stopAll(): Promise<void> {
+  for (const child of [...running].toReversed()) await stop(child)
 }
 
 /** @throws CausewayError `BenchFailed` when the process ends before it has said a line */

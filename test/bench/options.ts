@@ -12,6 +12,7 @@ const SCENARIOS = [
   'storm',
   'fairness',
   'isolation',
+  'seeing',
   'restart',
   'fleet',
 ] as const
@@ -56,6 +57,7 @@ const COUNTS: Record<string, Count> = {
   'greedy-pods': 'greedyPods',
   'regular-pods': 'regularPods',
   'restart-pods': 'restartPods',
+  'seeing-pods': 'seeingPods',
   'patrol-objects': 'patrolObjects',
   'replay-messages': 'replayMessages',
   'fleet-tenants': 'fleetTenants',

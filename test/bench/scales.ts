@@ -22,6 +22,7 @@ export type Scale = {
   greedyPods: number
   regularPods: number
   restartPods: number
+  seeingPods: number
   /** Objects of the tenant that is patrolled. */
   patrolObjects: number
   replayMessages: number
@@ -51,6 +52,7 @@ export const USUAL: Scale = {
   greedyPods: 100,
   regularPods: 10,
   restartPods: 2_000,
+  seeingPods: 300,
   patrolObjects: 10_000,
   replayMessages: 120_000,
   fleetTenants: 100,
@@ -84,6 +86,7 @@ export const SMOKE: Scale = {
   greedyPods: 4,
   regularPods: 1,
   restartPods: 10,
+  seeingPods: 3,
   patrolObjects: 100,
   replayMessages: 600,
   fleetTenants: 4,
