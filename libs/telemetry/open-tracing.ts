@@ -17,6 +17,8 @@ const EVERY_MS = 1_000
 const CLOSE_MS = 2_000
 /** Share of the room for traces that are not sampled: an API that is down must not crowd out the sampled ones. */
 const UNSAMPLED_SHARE = 0.5
+/** Spans of such traces that are remembered. */
+const RECENT = 4_096
 
 export type TracingOptions = {
   /** `OTEL_*`, as OpenTelemetry describes them. */
@@ -52,6 +54,8 @@ export async function openTracing(options: TracingOptions): Promise<Tracing> {
     everyMs: EVERY_MS,
     counted: (result, count) => spans.inc({ result }, count),
   })
+  // Several writes may follow from one change: its spans are told of with the first that failed.
+  const told = recentIds(RECENT)
   const isSampled = (traceId: string, parent?: TraceContext): boolean => {
     const context =
       parent === undefined
@@ -69,7 +73,10 @@ export async function openTracing(options: TracingOptions): Promise<Tracing> {
     },
     wants: (context) => isSampled(context.traceId, context),
     record: (records) => outbox.add(records.map(toReadable)),
-    recordUnsampled: (records) => outbox.add(records.map(toReadable), UNSAMPLED_SHARE),
+    recordUnsampled: (records) => {
+      const fresh = records.filter(({ spanId }) => told.add(spanId))
+      outbox.add(fresh.map(toReadable), UNSAMPLED_SHARE)
+    },
     close: async () => {
       const late = Promise.withResolvers<void>()
       const timer = setTimeout(late.resolve, CLOSE_MS)
@@ -77,6 +84,19 @@ export async function openTracing(options: TracingOptions): Promise<Tracing> {
       clearTimeout(timer)
       // What it still tries to send would keep the process from ending.
       void exporter.shutdown().catch(() => undefined)
+    },
+  }
+}
+
+/** Remembers the last ids. */
+function recentIds(limit: number): { add(id: string): boolean } {
+  const ids = new Set<string>()
+  return {
+    add: (id) => {
+      if (ids.has(id)) return false
+      ids.add(id)
+      if (ids.size > limit) for (const oldest of ids.values().take(1)) ids.delete(oldest)
+      return true
     },
   }
 }

@@ -105,6 +105,31 @@ test('an endpoint that never answers holds nothing up, and what it does not take
   await new Promise((resolve) => server.close(resolve))
 })
 
+test('the change of several writes that failed is told of once', async () => {
+  const received: string[] = []
+  const server = createServer((request, response) => {
+    let body = ''
+    request.setEncoding('utf8').on('data', (text: string) => (body += text))
+    request.once('end', () => {
+      received.push(...[...body.matchAll(/"name":"(watch|send CHANGES)"/g)].map((match) => match[1] ?? ''))
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  process.env['OTEL_EXPORTER_OTLP_ENDPOINT'] = endpoint
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_TRACES_SAMPLER: 'always_off' }
+  const tracing = await openTracing({ env, registry: new Registry(), instance: 'i', slowMs: 1 })
+  delete process.env['OTEL_EXPORTER_OTLP_ENDPOINT']
+  const spans = changeSpans(tracing.begin(), target, { observedAt: 1, storedAt: 2 })
+  tracing.recordUnsampled(spans)
+  tracing.recordUnsampled(spans)
+  await tracing.close()
+  expect(received.toSorted()).toEqual(['send CHANGES', 'watch'])
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+})
+
 test('what comes back is sampled as the trace that it comes back from', async () => {
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1', OTEL_TRACES_SAMPLER: 'parentbased_always_off' }
   const tracing = await openTracing({ env, registry: new Registry(), instance: 'i', slowMs: 1 })
