@@ -1,5 +1,8 @@
 import { defineConfig } from 'vitest/config'
 
+/** How long a test waits for what is to come: a loaded machine is slow, and a test that waits in vain fails anyway. */
+const poll = { interval: 20, timeout: 30_000 }
+
 export default defineConfig({
   test: {
     pool: 'forks',
@@ -24,7 +27,8 @@ export default defineConfig({
           name: 'integration',
           include: ['test/integration/**/*.integration.test.ts'],
           fileParallelism: false,
-          testTimeout: 60_000,
+          expect: { poll },
+          testTimeout: 90_000,
           hookTimeout: 60_000,
         },
       },
@@ -33,6 +37,7 @@ export default defineConfig({
           name: 'e2e',
           include: ['test/e2e/**/*.e2e.test.ts'],
           fileParallelism: false,
+          expect: { poll },
           testTimeout: 180_000,
           hookTimeout: 120_000,
         },
