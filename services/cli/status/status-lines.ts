@@ -72,7 +72,7 @@ function remarks({ name, message, held, waiting, dropped, lastError }: TenantSta
 }
 
 /** How long ago something was, for people; empty where it was not. */
-export function ageOf(since: number | undefined, at: number): string {
+function ageOf(since: number | undefined, at: number): string {
   if (since === undefined) return ''
   const seconds = Math.max(0, Math.round((at - since) / 1_000))
   if (seconds < 120) return `${seconds} s`
