@@ -24,6 +24,8 @@ export class DroppedMarks {
   }
 
   get({ tenant, ref }: DecisionKey): DroppedWrites | undefined {
+    // Asked for each decision, and as a rule there is nothing.
+    if (this.#marks.size === 0) return undefined
     return this.#marks.get(droppedKey(tenant, ref))
   }
 

@@ -3,6 +3,7 @@ import type { Clock } from '#libs/kernel'
 import type { Order, OrderAnswer, Orders, PlacedOrder } from '#libs/runtime'
 import type { Logger } from '#libs/telemetry'
 import type { PartitionWorker } from './partition-worker.ts'
+import type { PatrolReport } from './patrol.ts'
 
 /** What carries orders out. Each resolves when that is committed, to `undefined` when the work ended before. */
 export type OrderTaker = Pick<PartitionWorker, 'retry' | 'drop' | 'patrol'>
@@ -85,7 +86,7 @@ export class OrderDesk {
   }
 
   async #act(worker: OrderTaker, placed: PlacedOrder): Promise<OrderAnswer | undefined> {
-    const { clock, orders, logger } = this.#options
+    const { clock } = this.#options
     const { order } = placed
     const told = <T extends object>(what: T, isDone: boolean): { at: number; isDone: boolean } & T => ({
       at: clock.now(),
@@ -100,20 +101,31 @@ export class OrderDesk {
       const dropped = await worker.drop(order)
       return dropped === undefined ? undefined : told({ kind: order.kind, ...dropped }, true)
     }
-    const { kind } = order
-    let toldAt = Number.NEGATIVE_INFINITY
-    let telling = Promise.resolve()
-    const report = await worker.patrol(order.tenant, (so) => {
-      if (clock.now() < toldAt + TELL_EVERY_MS) return
-      toldAt = clock.now()
-      const answer = told({ kind, looked: so.looked, repaired: { ...so.repaired } }, false)
-      telling = telling
-        .then(() => orders.answer(placed, answer))
+    let so: PatrolReport = { looked: 0, repaired: {} }
+    const running = new AbortController()
+    const telling = this.#tellWhile(running.signal, placed, () => told({ kind: order.kind, ...so }, false))
+    try {
+      const report = await worker.patrol(order.tenant, (seen) => {
+        so = { looked: seen.looked, repaired: { ...seen.repaired } }
+      })
+      return report === undefined ? undefined : told({ kind: order.kind, ...report }, true)
+    } finally {
+      running.abort(new Error('the patrol has ended'))
+      // The last word must come last.
+      await telling
+    }
+  }
+
+  /** Tells now and then how far an order is, also where that is no further, so that nobody takes it for forgotten. */
+  async #tellWhile(signal: AbortSignal, placed: PlacedOrder, answer: () => OrderAnswer): Promise<void> {
+    const { clock, orders, logger } = this.#options
+    while (!signal.aborted) {
+      await clock.sleep(TELL_EVERY_MS, signal).catch(() => undefined)
+      if (signal.aborted) return
+      await orders
+        .answer(placed, answer())
         .catch((error: unknown) => logger.warn({ err: error }, 'how far a patrol is could not be told'))
-    })
-    // The last word must come last.
-    await telling
-    return report === undefined ? undefined : told({ kind, ...report }, true)
+    }
   }
 }
 

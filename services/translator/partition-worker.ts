@@ -196,7 +196,7 @@ export class PartitionWorker {
   }): Promise<{ dropped: number; judged: number } | undefined> {
     const { tenant, object: ref } = order
     const settled = await this.#ordered(() =>
-      this.#dropped.drop({ tenant, ref }, order).then(
+      unlessAborted(this.#dropped.drop({ tenant, ref }, order), this.#interrupted.signal).then(
         (value) => ({ value }),
         (error: unknown) => ({ error }),
       ),
