@@ -16,6 +16,8 @@ export type Positions<T> = {
   /** Stores a position under the fence in advance, so that an older owner can store none from now on. */
   claim(key: string, fence: number): Promise<Position<T> | undefined>
   delete(key: string): Promise<void>
+  /** Tells of the positions under keys that match, and of every one that is stored, until the signal. */
+  watch(filter: string, signal: AbortSignal): AsyncIterable<{ key: string; value: T }>
 }
 
 type Stored<T> = { fence: number; value?: T }
@@ -73,6 +75,13 @@ class FencedPositions<T> implements Positions<T> {
   async delete(key: string): Promise<void> {
     await this.#kv.delete(key)
     this.#last.delete(key)
+  }
+
+  async *watch(filter: string, signal: AbortSignal): AsyncGenerator<{ key: string; value: T }, void, void> {
+    for await (const event of this.#kv.watch({ filter, signal })) {
+      if (event.type !== 'put' || event.value.value === undefined) continue
+      yield { key: event.key, value: event.value.value }
+    }
   }
 
   async #read(key: string): Promise<Stored<T> | undefined> {

@@ -20,6 +20,9 @@ export type DeletionLimits = {
 /** The limits where nothing is set. */
 export const DEFAULT_DELETION_LIMITS: DeletionLimits = { free: 20, share: 0.5, perMinute: 1_000 }
 
+/** How many changes of a tenant may be on their way to its translator, where nothing is set. */
+export const DEFAULT_TENANT_WINDOW = 512
+
 /** Settings of the pipeline's services, from the environment (12-factor). */
 const schema = z.object({
   CAUSEWAY_NATS_URL: z
@@ -82,6 +85,12 @@ const schema = z.object({
     .max(86_400)
     .default(3_600)
     .describe('Time between two lists of a kind, that what is known is compared with'),
+  CAUSEWAY_TENANT_WINDOW: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(DEFAULT_TENANT_WINDOW)
+    .describe('Changes of a tenant that may be on their way to its translator; of what exceeds them, the newest waits'),
   CAUSEWAY_TRACE_SLOW_SECONDS: z.coerce
     .number()
     .min(0.001)
@@ -109,6 +118,8 @@ export type PipelineConfig = {
   patrolEveryMs?: number
   /** @default that of the schema */
   verifyEveryMs?: number
+  /** @default that of the schema */
+  tenantWindow?: number
   /** @default that of the schema */
   traceSlowMs?: number
   http: { host: string; port: number }
@@ -146,6 +157,7 @@ export function parsePipelineConfig(env: Record<string, string | undefined>): Pi
     },
     patrolEveryMs: settings.CAUSEWAY_PATROL_SECONDS * 1_000,
     verifyEveryMs: settings.CAUSEWAY_VERIFY_SECONDS * 1_000,
+    tenantWindow: settings.CAUSEWAY_TENANT_WINDOW,
     traceSlowMs: settings.CAUSEWAY_TRACE_SLOW_SECONDS * 1_000,
     http: { host: settings.CAUSEWAY_HTTP_HOST, port: settings.CAUSEWAY_HTTP_PORT },
     log: {
@@ -173,6 +185,7 @@ export function pipelineEnv(config: PipelineConfig): Record<string, string> {
         }),
     ...(config.patrolEveryMs === undefined ? {} : { CAUSEWAY_PATROL_SECONDS: String(config.patrolEveryMs / 1_000) }),
     ...(config.verifyEveryMs === undefined ? {} : { CAUSEWAY_VERIFY_SECONDS: String(config.verifyEveryMs / 1_000) }),
+    ...(config.tenantWindow === undefined ? {} : { CAUSEWAY_TENANT_WINDOW: String(config.tenantWindow) }),
     ...(config.traceSlowMs === undefined ? {} : { CAUSEWAY_TRACE_SLOW_SECONDS: String(config.traceSlowMs / 1_000) }),
     CAUSEWAY_HTTP_HOST: config.http.host,
     CAUSEWAY_HTTP_PORT: String(config.http.port),

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { BusError, type Publisher } from '#libs/bus'
 import { HEADERS, type WireMessage } from '#libs/events'
+import type { ChangeWindows } from './change-windows.ts'
 import { CoalescingQueue, type Queued } from './coalescing-queue.ts'
+import type { Sender } from './tenant-window.ts'
 
 /** A change on its way to the log. */
 export type LaneItem = Queued & {
@@ -14,8 +16,8 @@ export type LaneItem = Queued & {
 
 export type LaneOptions = {
   publisher: Pick<Publisher, 'publish'>
-  /** How many changes may be unacked at once; what exceeds it waits and coalesces. */
-  window: number
+  /** Gives each tenant its turns. */
+  windows: Pick<ChangeWindows, 'ask'>
   /** Whether this process may still write; asked before each publish. */
   held: () => boolean
   /** Told of a message that the log will never take. */
@@ -24,53 +26,56 @@ export type LaneOptions = {
   onWaiting: (difference: number) => void
 }
 
-/** One tenant's way to the log: a bounded window of unacked changes, so that a busy tenant fills its own only. */
-export class ChangeLane {
+/** One tenant's way to the log: what exceeds its window waits here, the newest state of each object. */
+export class ChangeLane implements Sender {
+  readonly #tenant: string
   readonly #options: LaneOptions
   readonly #queue = new CoalescingQueue<LaneItem>(mergeItems)
-  #inFlight = 0
 
-  constructor(options: LaneOptions) {
+  constructor(tenant: string, options: LaneOptions) {
+    this.#tenant = tenant
     this.#options = options
   }
 
   add(item: LaneItem): void {
     const before = this.#queue.size
     this.#queue.push(item)
-    this.#pump(before)
+    if (this.#queue.size !== before) this.#options.onWaiting(this.#queue.size - before)
+    this.#options.windows.ask(this.#tenant, this)
   }
 
-  /** @param before how many waited when that was told last */
-  #pump(before = this.#queue.size): void {
-    const { publisher, window, held, onWaiting } = this.#options
-    while (this.#inFlight < window && held()) {
-      const item = this.#queue.shift()
-      if (item === undefined) break
-      this.#inFlight++
-      publisher.publish(item.message).then(
-        () => {
-          item.stored?.()
-          this.#onSettled(item)
-        },
-        (error: Error) => this.#onFailed(item, error),
-      )
-    }
-    if (this.#queue.size !== before) onWaiting(this.#queue.size - before)
+  send(mayGo: (subject: string) => boolean): ReturnType<Sender['send']> {
+    const { publisher, held, onWaiting } = this.#options
+    if (!held()) return undefined
+    const item = this.#queue.shift(mayGo)
+    if (item === undefined) return undefined
+    onWaiting(-1)
+    const { promise, resolve } = Promise.withResolvers<number | undefined>()
+    publisher.publish(item.message).then(
+      ({ seq }) => {
+        item.stored?.()
+        item.settle()
+        resolve(seq)
+      },
+      (error: Error) => {
+        if (this.#isRefused(item, error)) resolve(undefined)
+      },
+    )
+    return { subject: item.subject, stored: promise }
   }
 
-  #onSettled(item: LaneItem): void {
-    this.#inFlight--
-    item.settle()
-    this.#pump()
+  release(subject: string): boolean {
+    return this.#queue.release(subject)
   }
 
   /** What the log refuses for good must not hold up what follows it. Anything else ends with the connection. */
-  #onFailed(item: LaneItem, error: Error): void {
+  #isRefused(item: LaneItem, error: Error): boolean {
     const isRefused = error instanceof BusError && (error.code === 'PublishRejected' || error.code === 'MessageInvalid')
-    if (!isRefused) return
+    if (!isRefused) return false
     item.stored?.(error)
     this.#options.onRefused(item.subject, error)
-    this.#onSettled(item)
+    item.settle()
+    return true
   }
 }
 

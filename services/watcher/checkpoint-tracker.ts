@@ -4,15 +4,21 @@ export type Ticket = {
   settle(): void
 }
 
-type Entry = { resourceVersion: string | undefined; settled: boolean }
+type Entry = {
+  resourceVersion: string | undefined
+  settled: boolean
+  before: Entry | undefined
+  after: Entry | undefined
+}
 
 /**
  * Tells from where a watch may resume when events become safe out of order: after the last one before which, and
- * including which, everything is safe.
+ * including which, everything is safe. It holds what is not safe, and of what is safe in between, the last.
  */
 export class CheckpointTracker {
-  #entries: Entry[] = []
-  #head = 0
+  #first: Entry | undefined
+  #last: Entry | undefined
+  #size = 0
   #safe: string | undefined
   #waiters: (() => void)[] = []
 
@@ -21,38 +27,55 @@ export class CheckpointTracker {
     return this.#safe
   }
 
-  /** Events that are not safe yet, or come after one that is not. */
+  /** What is remembered: events that are not safe, and places between them to resume from. */
   get pending(): number {
-    return this.#entries.length - this.#head
+    return this.#size
   }
 
   /** Enters the next event. @param resourceVersion undefined when it is no place to resume from, as within a list */
   begin(resourceVersion: string | undefined): Ticket {
-    const entry: Entry = { resourceVersion, settled: false }
-    this.#entries.push(entry)
+    const entry: Entry = { resourceVersion, settled: false, before: this.#last, after: undefined }
+    if (this.#last === undefined) this.#first = entry
+    else this.#last.after = entry
+    this.#last = entry
+    this.#size++
     return {
       settle: () => {
         if (entry.settled) return
         entry.settled = true
-        if (this.#entries[this.#head] === entry) this.#advance()
+        this.#onSettled(entry)
       },
     }
   }
 
   /** Resolves when every event entered so far, and meanwhile, is safe. Never, if one cannot be made safe. */
   async idle(): Promise<void> {
-    while (this.pending > 0) await new Promise<void>((resolve) => this.#waiters.push(resolve))
+    while (this.#size > 0) await new Promise<void>((resolve) => this.#waiters.push(resolve))
   }
 
-  #advance(): void {
-    for (let entry = this.#entries[this.#head]; entry?.settled === true; entry = this.#entries[this.#head]) {
-      this.#safe = entry.resourceVersion ?? this.#safe
-      this.#head++
+  #onSettled(entry: Entry): void {
+    const { before, after } = entry
+    // Where one may resume after the later, that is where one will.
+    if (after?.settled === true) {
+      after.resourceVersion ??= entry.resourceVersion
+      this.#remove(entry)
     }
-    if (this.#head > 1024 && this.#head * 2 > this.#entries.length) {
-      this.#entries = this.#entries.slice(this.#head)
-      this.#head = 0
+    const rest = after?.settled === true ? after : entry
+    if (before?.settled === true) {
+      rest.resourceVersion ??= before.resourceVersion
+      this.#remove(before)
     }
-    if (this.pending === 0) for (const wake of this.#waiters.splice(0)) wake()
+    if (this.#first !== rest) return
+    this.#safe = rest.resourceVersion ?? this.#safe
+    this.#remove(rest)
+    if (this.#size === 0) for (const wake of this.#waiters.splice(0)) wake()
+  }
+
+  #remove({ before, after }: Entry): void {
+    if (before === undefined) this.#first = after
+    else before.after = after
+    if (after === undefined) this.#last = before
+    else after.before = before
+    this.#size--
   }
 }

@@ -188,7 +188,7 @@ function copiesScope(parts: WatcherParts, kind: ResourceInfo): KindScope {
 function hostLanes(parts: WatcherParts, owned: Ownership): LaneSet {
   return new LaneSet({
     publisher: parts.publisher,
-    window: parts.window,
+    windows: parts.windows,
     limit: WAITING_LIMIT,
     held: owned.held,
     onRefused: (subject, error) => parts.logger.error({ subject, err: error }, 'the log refuses a change'),

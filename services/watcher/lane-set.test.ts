@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { BusError, type PubAck } from '#libs/bus'
 import { HEADERS, type WireMessage } from '#libs/events'
+import { ChangeWindows } from './change-windows.ts'
 import { LaneSet } from './lane-set.ts'
 
 function lanes(options: { window: number; limit?: number }) {
@@ -15,7 +16,14 @@ function lanes(options: { window: number; limit?: number }) {
           sent.push({ message, ack, fail: reject })
         }),
     },
-    window: options.window,
+    windows: new ChangeWindows({
+      unacked: options.window,
+      unprocessed: 100,
+      perObject: 100,
+      unackedOfAll: 100,
+      partitionOf: () => 0,
+      now: () => 0,
+    }),
     limit: options.limit ?? 1,
     held: () => held,
     onRefused: (subject) => refused.push(subject),

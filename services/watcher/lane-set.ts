@@ -20,7 +20,7 @@ export class LaneSet {
   lane(tenant: string): ChangeLane {
     const existing = this.#lanes.get(tenant)
     if (existing !== undefined) return existing
-    const lane = new ChangeLane({ ...this.#options, onWaiting: (difference) => this.#onWaiting(difference) })
+    const lane = new ChangeLane(tenant, { ...this.#options, onWaiting: (difference) => this.#onWaiting(difference) })
     this.#lanes.set(tenant, lane)
     return lane
   }

@@ -1,5 +1,6 @@
 import { createPublisher, openKv, openLeases, openPositions } from '#libs/bus'
-import { STREAMS } from '#libs/events'
+import { DEFAULT_TENANT_WINDOW } from '#libs/config'
+import { STREAMS, partitionOf } from '#libs/events'
 import {
   type OwnedPartition,
   type Role,
@@ -9,6 +10,7 @@ import {
   ownPartitions,
   tenantIdentityKey,
 } from '#libs/runtime'
+import { ChangeWindows } from './change-windows.ts'
 import { createWatcherMetrics } from './metrics.ts'
 import { notReady } from './not-ready.ts'
 import type { WatchPosition } from './position.ts'
@@ -26,8 +28,13 @@ export type WatcherRole = Role & {
   statuses(): WatchStatus[]
 }
 
-/** Changes of one tenant that may be unacked at once; what exceeds it waits and coalesces. */
-const WINDOW = 256
+/** Changes of one tenant that may be unacked at once. */
+const UNACKED = 256
+/** The same of all tenants; less than the publisher sends at once, so that it is here that they take turns. */
+const UNACKED_OF_ALL = 512
+/** Changes of one object that may be on their way to its translator at once. */
+const PER_OBJECT = 8
+const SWEEP_EVERY_MS = 1_000
 
 const VERIFY_EVERY_MS = 3_600_000
 
@@ -52,6 +59,14 @@ export async function startWatcher(context: RoleContext): Promise<WatcherRole> {
   }
   const kv = await openKv<StoredStatus>(bus, { bucket: STATUS_BUCKET, replicas, description: 'watched APIs' })
   const board = new StatusBoard({ kv, logger, clock })
+  const windows = new ChangeWindows({
+    unacked: UNACKED,
+    unackedOfAll: UNACKED_OF_ALL,
+    unprocessed: config.tenantWindow ?? DEFAULT_TENANT_WINDOW,
+    perObject: PER_OBJECT,
+    partitionOf: (tenant) => (tenant === '' ? undefined : partitionOf(tenant, partitions)),
+    now: () => clock.now(),
+  })
   const parts: WatcherParts = {
     bus,
     directory,
@@ -69,7 +84,7 @@ export async function startWatcher(context: RoleContext): Promise<WatcherRole> {
     clock,
     random,
     partitions,
-    window: WINDOW,
+    windows,
     verifyEveryMs: config.verifyEveryMs ?? VERIFY_EVERY_MS,
     logCreated: (await bus.manager.streams.info(STREAMS.changes)).created,
   }
@@ -101,7 +116,13 @@ export async function startWatcher(context: RoleContext): Promise<WatcherRole> {
     for await (const holders of leases.watchHolders({ filter, signal: stop.signal })) vacant.update(filter, holders)
   }
   const gauges = setInterval(() => parts.metrics.watches(board.list()), GAUGES_EVERY_MS)
-  const following = Promise.all([followHolders('watcher.*'), followHolders('watcher-host.*')])
+  const translators = await openPositions<number>(bus, { replicas })
+  const followTranslators = async (): Promise<void> => {
+    for await (const { key, value } of translators.watch(`translator.${STREAMS.changes}.*`, stop.signal))
+      windows.moved(Number(key.slice(key.lastIndexOf('.') + 1)), value)
+  }
+  const sweeping = setInterval(() => windows.sweep(), SWEEP_EVERY_MS)
+  const following = Promise.all([followHolders('watcher.*'), followHolders('watcher-host.*'), followTranslators()])
   const done = Promise.all([tenants.done, host.done, following]).then(() => undefined)
   return {
     name: 'watcher',
@@ -111,6 +132,7 @@ export async function startWatcher(context: RoleContext): Promise<WatcherRole> {
     close: async () => {
       clearInterval(gauges)
       stop.abort()
+      clearInterval(sweeping)
       await Promise.all([tenants.close(), host.close()])
       await board.idle()
       publisher.close()

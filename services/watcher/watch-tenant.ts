@@ -9,6 +9,9 @@ import { LaneSet } from './lane-set.ts'
 import { superviseCluster } from './supervise-cluster.ts'
 import type { Ownership, WatcherParts } from './watcher-parts.ts'
 
+/** Changes that may wait over all kinds before their watches are read no further. */
+const WAITING_LIMIT = 256
+
 /** Watches these kinds of a tenant's cluster until the signal aborts. */
 export async function watchTenant(
   parts: WatcherParts,
@@ -23,8 +26,8 @@ export async function watchTenant(
   const cluster = new WatchedCluster({ name, client: () => client, identities: parts.identities, claims: parts.claims })
   const lanes = new LaneSet({
     publisher: parts.publisher,
-    window: parts.window,
-    limit: parts.window,
+    windows: parts.windows,
+    limit: WAITING_LIMIT,
     held,
     onRefused: (subject, error) => parts.logger.error({ subject, err: error }, 'the log refuses a change'),
   })

@@ -3,6 +3,7 @@ import type { Clock } from '#libs/kernel'
 import type { ClusterIdentity, TenantDirectory } from '#libs/runtime'
 import type { Logger, Tracing } from '#libs/telemetry'
 import type { Vault } from '#libs/vault'
+import type { ChangeWindows } from './change-windows.ts'
 import type { Claims } from './cluster.ts'
 import type { HostNamespaces } from './host-namespaces.ts'
 import type { WatcherMetrics } from './metrics.ts'
@@ -30,8 +31,7 @@ export type WatcherParts = {
   partitions: number
   /** Time between two verifications of a kind, in milliseconds. */
   verifyEveryMs: number
-  /** Changes of one tenant that may be unacked at once. */
-  window: number
+  windows: ChangeWindows
   /** When the stream of changes was created. */
   logCreated: string
 }
