@@ -162,7 +162,7 @@ const fetchPath = (path: string, init: RequestInit = {}): Promise<Response> => f
 async function asked<T extends z.ZodType>(path: string, schema: T): Promise<z.infer<T>> {
   const response = await fetchPath(`/api/v1${path}`)
   const body: unknown = await response.json()
-  expect(response.status, JSON.stringify(body)).toBe(200)
+  expect(response.status, `${path}: ${JSON.stringify(body)}`).toBe(200)
   return schema.parse(body)
 }
 

@@ -51,13 +51,13 @@ export function fleetRoutes(context: ConsoleContext): Route[] {
         ...pageQuery,
       },
       answer: views.tenantPage,
-      handle: async ({ text, whole }) =>
+      handle: async ({ text, number }) =>
         tenantPage(context.directory.tenants(), await context.fleet(), {
           search: text('search') ?? '',
           state: text('state'),
           order: TENANT_ORDERS.find((order) => order === text('order')) ?? 'name',
-          offset: whole('offset'),
-          limit: whole('limit'),
+          offset: number('offset'),
+          limit: number('limit'),
         }),
     },
     {
@@ -81,12 +81,12 @@ export function fleetRoutes(context: ConsoleContext): Route[] {
       },
       isHeavy: true,
       answer: views.waitingPage,
-      handle: ({ text, whole }) =>
+      handle: ({ text, number }) =>
         waitingPage(context, {
           tenant: text('tenant'),
           reason: text('reason'),
           after: text('after'),
-          limit: whole('limit'),
+          limit: number('limit'),
         }),
     },
     {

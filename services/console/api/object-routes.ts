@@ -20,7 +20,7 @@ import type { ConsoleContext } from './console-context.ts'
 import { namedObject, objectQuery, pageQuery, placed, registered } from './shared.ts'
 
 const OBJECT = '/api/v1/tenants/{tenant}/objects/{resource}/{namespace}/{name}'
-const since = { type: 'whole', description: 'earlier entries are left out', least: 0, most: 1e15 } as const
+const since = { type: 'time', description: 'earlier entries are left out' } as const
 const LAST_MOMENT = Number.MAX_SAFE_INTEGER
 /** Entries of one story that are told at once: the last ones. */
 const ENTRIES = 1_000
@@ -35,15 +35,15 @@ export function objectRoutes(context: ConsoleContext, sources: Sources): Route[]
   }
   const sideOf = (text: string | undefined): Side | undefined =>
     text === 'virtual' || text === 'host' ? text : undefined
-  const find = ({ text, whole }: Asked, tenant: { name: string; partition: number } | undefined) =>
+  const find = ({ text, number }: Asked, tenant: { name: string; partition: number } | undefined) =>
     findObjects(context.bus, {
       search: text('search') ?? '',
       tenant,
       side: sideOf(text('side')),
       resource: text('resource'),
       namespace: text('namespace'),
-      offset: whole('offset'),
-      limit: whole('limit'),
+      offset: number('offset'),
+      limit: number('limit'),
     })
   return [
     {
@@ -76,22 +76,22 @@ export function objectRoutes(context: ConsoleContext, sources: Sources): Route[]
       path: '/api/v1/tenants/{tenant}/as-of',
       summary: 'Objects of a tenant as of a time, both sides, replayed from the log',
       query: {
-        at: { type: 'whole', description: 'the time', least: 0, most: 1e15, isRequired: true },
+        at: { type: 'time', description: 'the time', isRequired: true },
         ...objectQuery,
         ...pageQuery,
       },
       isHeavy: true,
       answer: views.asOfPage,
-      handle: async ({ path, text, whole }) =>
+      handle: async ({ path, text, number }) =>
         context.moments.page({
           tenant: placed(context, path['tenant']),
-          at: whole('at'),
+          at: number('at'),
           search: text('search') ?? '',
           side: sideOf(text('side')),
           resource: text('resource'),
           namespace: text('namespace'),
-          offset: whole('offset'),
-          limit: whole('limit'),
+          offset: number('offset'),
+          limit: number('limit'),
         }),
     },
     {
@@ -102,8 +102,8 @@ export function objectRoutes(context: ConsoleContext, sources: Sources): Route[]
       query: { since },
       isHeavy: true,
       answer: views.story,
-      handle: async ({ path, whole, signal }) => {
-        const { entries, isCut } = await readStory(log, subjectOf(path), { since: whole('since') || 0, signal })
+      handle: async ({ path, number, signal }) => {
+        const { entries, isCut } = await readStory(log, subjectOf(path), { since: number('since') || 0, signal })
         return { isCut: isCut || entries.length > ENTRIES, entries: entries.slice(-ENTRIES) }
       },
     },
@@ -126,10 +126,10 @@ export function objectRoutes(context: ConsoleContext, sources: Sources): Route[]
       query: { at: { ...since, description: 'the time; now where none is given' } },
       isHeavy: true,
       answer: views.sides,
-      handle: async ({ path, text, whole, signal }) => {
+      handle: async ({ path, text, number, signal }) => {
         const about = subjectOf(path)
         const story = await readStory(log, about, { states: true, signal })
-        const at = text('at') === undefined ? LAST_MOMENT : whole('at')
+        const at = text('at') === undefined ? LAST_MOMENT : number('at')
         const sides = await sidesAsOf(context.bus, { about, story, at, vault: context.vault })
         return { ...sides, at: Math.min(at, context.clock.now()) }
       },

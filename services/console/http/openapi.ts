@@ -87,5 +87,6 @@ function parameterSchema(parameter: Parameter): Record<string, unknown> {
   if (parameter.type === 'whole') {
     return { type: 'integer', minimum: parameter.least, maximum: parameter.most, ...common }
   }
+  if (parameter.type === 'time') return { type: 'number', minimum: 0 }
   return { type: 'string', ...common, ...(parameter.oneOf === undefined ? {} : { enum: parameter.oneOf }) }
 }

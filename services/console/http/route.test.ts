@@ -12,7 +12,7 @@ const route: Route = {
     search: { type: 'text', description: 'part of the name', default: '' },
     order: { type: 'text', description: 'order', oneOf: ['name', 'state'], default: 'name' },
     limit: { type: 'whole', description: 'how many', default: 50, least: 1, most: 200 },
-    at: { type: 'whole', description: 'when', least: 0, most: 10 },
+    at: { type: 'time', description: 'when' },
   },
   handle: () => Promise.resolve({}),
 }
@@ -32,13 +32,20 @@ test.each([
 
 test('a query has the defaults of what it leaves out', () => {
   const query = readQuery(route, new URLSearchParams('search=web&limit='))
-  expect([query.text('search'), query.text('order'), query.whole('limit')]).toEqual(['web', 'name', 50])
+  expect([query.text('search'), query.text('order'), query.number('limit')]).toEqual(['web', 'name', 50])
   expect(query.text('at')).toBeUndefined()
+  expect(readQuery(route, new URLSearchParams('at=5.25')).number('at')).toBe(5.25)
 })
 
-test.each(['limit=0', 'limit=201', 'limit=1e1', 'order=size', 'other=1', `search=${'x'.repeat(301)}`])(
-  'the query %s is refused',
-  (text) => {
-    expect(() => readQuery(route, new URLSearchParams(text))).toThrow(expect.objectContaining({ status: 400 }))
-  },
-)
+test.each([
+  'limit=0',
+  'limit=201',
+  'limit=1e1',
+  'at=-1',
+  'at=1e3',
+  'order=size',
+  'other=1',
+  `search=${'x'.repeat(301)}`,
+])('the query %s is refused', (text) => {
+  expect(() => readQuery(route, new URLSearchParams(text))).toThrow(expect.objectContaining({ status: 400 }))
+})

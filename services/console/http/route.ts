@@ -5,12 +5,15 @@ import { Problem } from './problem.ts'
 export type Parameter =
   | { type: 'text'; description: string; default?: string; oneOf?: readonly string[]; isRequired?: true }
   | { type: 'whole'; description: string; default?: number; least: number; most: number; isRequired?: true }
+  /** In ms since the epoch, with or without fractions. */
+  | { type: 'time'; description: string; default?: undefined; isRequired?: true }
 
 /** What a route is asked: parameters of its path, and of its query as they are declared, with their defaults. */
 export type Asked = {
   path: Record<string, string>
   text: (name: string) => string | undefined
-  whole: (name: string) => number
+  /** A whole number or a time; not a number where it is absent and has no default. */
+  number: (name: string) => number
   signal: AbortSignal
 }
 
@@ -84,7 +87,7 @@ function pathParameters(pattern: readonly string[], segments: readonly string[])
  * The query of a request, held to what the route declares.
  * @throws Problem 400 naming the parameter
  */
-export function readQuery(route: Route, search: URLSearchParams): Pick<Asked, 'text' | 'whole'> {
+export function readQuery(route: Route, search: URLSearchParams): Pick<Asked, 'text' | 'number'> {
   const declared = route.query ?? {}
   const values = new Map<string, string | number>()
   for (const name of search.keys()) {
@@ -101,7 +104,7 @@ export function readQuery(route: Route, search: URLSearchParams): Pick<Asked, 't
   }
   return {
     text: (name) => values.get(name)?.toString(),
-    whole: (name) => Number(values.get(name)),
+    number: (name) => Number(values.get(name)),
   }
 }
 
@@ -113,6 +116,10 @@ function parsed(name: string, given: string, parameter: Parameter): string | num
     throw new Problem(400, 'BadParameter', `${name}: must be one of ${oneOf.join(', ')}`)
   }
   const value = Number(given)
+  if (parameter.type === 'time') {
+    if (/^\d{1,15}(\.\d{1,6})?$/.test(given)) return value
+    throw new Problem(400, 'BadParameter', `${name}: must be a time in milliseconds since the epoch`)
+  }
   const { least, most } = parameter
   if (/^\d+$/.test(given) && value >= least && value <= most) return value
   throw new Problem(400, 'BadParameter', `${name}: must be a whole number from ${least} to ${most}`)

@@ -14,7 +14,7 @@ export function duration(ms: number | null | undefined): string {
 /** How long ago a time was. */
 export function ago(at: number, now: number): string {
   const ms = Math.max(0, now - at)
-  return ms < 1_000 ? 'now' : `${duration(ms < 10_000 ? Math.round(ms / 1_000) * 1_000 : ms)} ago`
+  return ms < 1_000 ? 'now' : `${duration(ms < 100_000 ? Math.round(ms / 1_000) * 1_000 : ms)} ago`
 }
 
 /** Time of day, UTC, with milliseconds; with the date when it is another day's. */

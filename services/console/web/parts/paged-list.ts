@@ -23,7 +23,7 @@ const PAGE = 50
 /** Rows beyond the edges, so that a little scrolling shows nothing empty. */
 const MARGIN = 8
 /** Rows that are in sight, but for the head. */
-const LEAST_ROWS = 2
+const LEAST_ROWS = 1
 const MOST_ROWS = 18
 /** Pages that are kept; those far from what is seen are asked for again. */
 const PAGES_KEPT = 8
