@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { connect, createServer } from 'node:http2'
+import { connect, constants, createServer } from 'node:http2'
 import type { ClientHttp2Stream } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
@@ -27,6 +27,30 @@ test('a stream that belongs to no request ends with its connection, and ends not
   await closed
   process.off('uncaughtExceptionMonitor', onUncaught)
   expect(uncaught).toEqual([])
+  server.close()
+  await agents.watch.close()
+})
+
+test('a request that is aborted before its body is sent is reset, and leaves nothing to send', async () => {
+  const agents = openAgents({}, { http2: true, timeoutMs: 1_000 })
+  const server = createServer()
+  server.on('sessionError', () => undefined)
+  server.on('stream', (stream) => stream.on('error', () => undefined))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const session = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  await once(session, 'remoteSettings')
+  const stream = session.request({ ':method': 'POST', ':path': '/' }, { endStream: false })
+  // More than the server takes without reading.
+  stream.end('x'.repeat(100_000))
+  stream.close()
+  // Without this, what follows does not end.
+  expect(stream.rstCode).toBe(constants.NGHTTP2_CANCEL)
+  stream.destroy()
+  await new Promise((resolve) => session.ping(resolve))
+  const closed = once(session, 'close')
+  session.destroy()
+  await closed
   server.close()
   await agents.watch.close()
 })

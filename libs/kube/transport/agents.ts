@@ -1,5 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import type { ClientHttp2Stream } from 'node:http2'
+import { type ClientHttp2Stream, constants } from 'node:http2'
 import { Agent } from 'undici'
 import type { TlsMaterial } from '../auth/cluster-config.ts'
 
@@ -11,7 +11,7 @@ export type Agents = { tls: TlsMaterial; rest: Agent; watch: Agent }
 
 /** Opens two pools, as a watch that delivers much must not delay the requests that share its connection. */
 export function openAgents(tls: TlsMaterial, options: { http2: boolean; timeoutMs: number }): Agents {
-  listenToEveryStream()
+  mindEveryStream()
   const open = (connections: number | null): Agent =>
     new Agent({
       allowH2: options.http2,
@@ -31,10 +31,13 @@ export async function retireAgents(agents: Agents): Promise<void> {
 }
 
 /**
- * Gives each HTTP/2 stream a listener for its errors. When the headers of an answer meet a request that was aborted,
- * Node makes a stream that belongs to nobody; at the end of the connection its error would be an uncaught exception.
+ * Mends two things for each HTTP/2 stream. When the headers of an answer meet a request that was aborted, Node makes a
+ * stream that belongs to nobody; at the end of the connection its error would be an uncaught exception, so that each has
+ * a listener. And undici aborts a request by `close()` and `destroy()`; where its body is not sent yet, Node leaves the
+ * stream open then, has nothing to send for it, and sends that in a loop that ends with the machine's memory. Closed
+ * with a code, it is reset at once.
  */
-function listenToEveryStream(): void {
+function mindEveryStream(): void {
   unsubscribe(STREAM_CREATED, onStreamCreated)
   subscribe(STREAM_CREATED, onStreamCreated)
 }
@@ -44,4 +47,6 @@ const STREAM_CREATED = 'http2.client.stream.created'
 function onStreamCreated(message: unknown): void {
   const { stream } = message as { stream: ClientHttp2Stream }
   stream.on('error', () => undefined)
+  const close = stream.close.bind(stream)
+  stream.close = (code = constants.NGHTTP2_CANCEL, callback?: () => void) => close(code, callback)
 }
