@@ -6,6 +6,7 @@ import { parsePipelineConfig } from '#libs/config'
 import { tenantNameProblem } from '#libs/translation'
 import { parseApiserverConfig } from '../services/apiserver/config.ts'
 import { createProgram } from '../services/cli/program.ts'
+import { parseCommandLine as parseConsoleOptions } from '../services/console/options.ts'
 import { parseCommandLine } from '../services/simulated-nodes/options.ts'
 
 /*
@@ -18,6 +19,7 @@ type Service = {
   command?: string[]
   environment?: Record<string, string>
   volumes?: string[]
+  ports?: string[]
   configs?: { source: string }[]
   depends_on?: Record<string, { condition: string }>
   healthcheck?: { disable?: boolean }
@@ -50,7 +52,14 @@ test('every service of ours runs a module that exists and is in the image', () =
 
 test('the settings of the pipeline’s services are known and valid', () => {
   const configured = ours.filter(([, service]) => service.environment !== undefined)
-  expect(configured.map(([name]) => name)).toEqual(['register', 'watcher', 'translator', 'writer', 'simulated-nodes'])
+  expect(configured.map(([name]) => name)).toEqual([
+    'register',
+    'watcher',
+    'translator',
+    'writer',
+    'console',
+    'simulated-nodes',
+  ])
   for (const [, service] of configured) {
     expect(parsePipelineConfig(service.environment ?? {})).toMatchObject({ natsUrl: 'nats://nats:4222' })
   }
@@ -69,6 +78,11 @@ test('the flags of the API server are ones that it takes', () => {
 test('the flags of the simulated nodes are ones that they take', () => {
   const { args } = commandOf(compose.services['simulated-nodes'])
   expect(parseCommandLine(args)).toMatchObject({ kubeconfigPath: registered().host, nodes: 3 })
+})
+
+test('the flags of the console are ones that it takes, and its port leads out on loopback alone', () => {
+  const { port } = parseConsoleOptions(commandOf(compose.services['console']).args)
+  expect(compose.services['console']?.ports).toEqual([`127.0.0.1:${port}:${port}`])
 })
 
 test('the command line that registers host and tenants is one that it takes', async () => {

@@ -7,6 +7,8 @@ export type ConsoleOptions = {
   host: string
   /** 0 takes a free one. */
   port: number
+  /** Names under which it is served, besides addresses and localhost. */
+  names?: string[]
   /** Lets whoever shows it retry what waits; nobody may where it is absent. */
   operatorToken?: string
 }
@@ -19,20 +21,25 @@ const LEAST_TOKEN_LENGTH = 16
  */
 export function parseCommandLine(args: readonly string[]): ConsoleOptions {
   const problems: string[] = []
-  let values: { host?: string; port?: string; 'token-file'?: string } = {}
+  let values: { host?: string; port?: string; name?: string[]; 'token-file'?: string } = {}
   try {
     values = parseArgs({
       args: [...args],
-      options: { host: { type: 'string' }, port: { type: 'string' }, 'token-file': { type: 'string' } },
+      options: {
+        host: { type: 'string' },
+        port: { type: 'string' },
+        name: { type: 'string', multiple: true },
+        'token-file': { type: 'string' },
+      },
     }).values
   } catch (error) {
     throw new ConfigError([errorMessage(error)])
   }
-  const { host = '127.0.0.1', port = '0' } = values
+  const { host = '127.0.0.1', port = '0', name: names = [] } = values
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) problems.push(`--port ${port}: must be from 0 to 65535`)
   if (problems.length > 0) throw new ConfigError(problems)
   const file = values['token-file']
-  return { host, port: Number(port), ...(file === undefined ? {} : { operatorToken: readOperatorToken(file) }) }
+  return { host, port: Number(port), names, ...(file === undefined ? {} : { operatorToken: readOperatorToken(file) }) }
 }
 
 /** The token in a file, without white space around it. @throws ConfigError when it cannot be read or is too short */

@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
+import { isIP } from 'node:net'
 import { Problem } from './problem.ts'
 
 /** Nothing from elsewhere, nothing inline, in nobody's frame. */
@@ -14,24 +15,20 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'permissions-policy': 'camera=(), geolocation=(), microphone=()',
 }
 
-const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]'])
-
 /**
  * Turns away what another web site has a browser ask: a request across sites, and one under a name of that site which
  * leads here.
- * @param bound the address that is listened on: on a loopback address only its own names are taken
+ * @param names under which the console is served besides addresses and localhost: another site can make only names lead here
  * @throws Problem 403
  */
-export function refuseOtherSites({ headers }: IncomingMessage, bound: string): void {
+export function refuseOtherSites({ headers }: IncomingMessage, names: readonly string[]): void {
   const site = headers['sec-fetch-site']
   if (site !== undefined && site !== 'same-origin' && site !== 'none') {
     throw new Problem(403, 'OtherSite', 'another site asks: open the console itself')
   }
-  const isLoopback = LOOPBACK.has(bound) || bound === '::1'
   const name = (headers.host ?? '').replace(/:\d+$/, '')
-  if (isLoopback && !LOOPBACK.has(name)) {
-    throw new Problem(403, 'WrongHost', 'the console is served under localhost and 127.0.0.1 only')
-  }
+  if (name === 'localhost' || isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0 || names.includes(name)) return
+  throw new Problem(403, 'WrongHost', `"${name}" is no name of this console: start it with --name ${name}`)
 }
 
 /**

@@ -15,6 +15,8 @@ export type ConsoleServer = { url: string; close(): Promise<void> }
 export type ServeOptions = {
   host: string
   port: number
+  /** Names under which it is served, besides addresses and localhost. */
+  names?: readonly string[] | undefined
   operatorToken?: string | undefined
   routes: readonly Route[]
   logger: Logger
@@ -71,7 +73,7 @@ class Handler {
       const { pathname, searchParams } = new URL(request.url ?? '/', 'http://console')
       // The page may be opened from a link anywhere; what it shows is asked for by itself alone.
       if (this.#serveAsset(request, response, pathname)) return
-      refuseOtherSites(request, this.#options.host)
+      refuseOtherSites(request, this.#options.names ?? [])
       if (pathname === '/openapi.json') {
         this.#answer(request, response, openApiDocument(this.#options.routes))
         return
