@@ -9,6 +9,7 @@ function openJob(tenant: string): Job & { begun: boolean; end(sample?: CallSampl
   const ended = Promise.withResolvers<CallSample | undefined>()
   const job = {
     tenant,
+    side: 'virtual' as const,
     urgency: 'bulk' as const,
     begun: false,
     run: () => {
@@ -68,19 +69,49 @@ test('a job that is withdrawn never begins', () => {
   const last = jobs[16]
   expect(last?.begun).toBe(false)
   if (last !== undefined) gate.withdraw(last)
-  expect(gate.queued).toEqual({ urgent: 0, bulk: 0 })
+  expect(gate.load('virtual')).toEqual({ urgent: 0, bulk: 0, inFlight: 16 })
 })
 
-test('a gate of a tenant at rest is forgotten, unless its server is down', async () => {
+const at = (tenant: string, origin?: string) => ({ side: 'virtual' as const, tenant, origin })
+
+test('a gate of a tenant at rest is forgotten; that its cluster is down is not', async () => {
   const gates = new ApiGates({ clock: createManualClock(), signal })
+  const { gate, availability } = gates.of(at('a', 'https://a:6443'))
+  availability.gaveUp(0, { now: 0, message: 'no answer' })
   const job = openJob('a')
-  gates.tenant('a').submit(job)
+  gate.submit(job)
+  expect(gates.load('virtual')).toMatchObject({ inFlight: 1, limit: 16, down: 1 })
   await job.end(answered)
-  expect([...gates.tenants()]).toEqual([])
-  const dead = openJob('b')
-  const gate = gates.tenant('b')
-  gate.availability.gaveUp(0, { now: 0, message: 'no answer' })
+  expect(gates.load('virtual')).toMatchObject({ inFlight: 0, limit: 0, down: 1 })
+})
+
+test('tenants behind one address share its gate, in turns; each cluster is up or down by itself', async () => {
+  const gates = new ApiGates({ clock: createManualClock(), signal })
+  const origin = 'https://ingress:443'
+  const [a, b] = [gates.of(at('a', origin)), gates.of(at('b', origin))]
+  expect(a.gate).toBe(b.gate)
+  expect(gates.of({ side: 'host', tenant: 'a', origin }).gate).toBe(a.gate)
+  expect(gates.of(at('c', 'https://other:443')).gate).not.toBe(a.gate)
+  a.availability.gaveUp(0, { now: 0, message: 'no answer' })
+  expect([a.availability.isDown, b.availability.isDown]).toEqual([true, false])
+
+  const greedy = Array.from({ length: 40 }, () => openJob('a'))
+  const others = Array.from({ length: 8 }, () => openJob('b'))
+  for (const job of greedy) a.gate.submit(job)
+  for (const job of others) b.gate.submit(job)
+  // What one had begun before another came stays; what is free from now on goes in turns.
+  for (const job of greedy.slice(0, 16)) await job.end(answered)
+  expect(others.every(({ begun }) => begun)).toBe(true)
+  expect(greedy.filter(({ begun }) => begun).length).toBeLessThan(30)
+})
+
+test('what fails behind one address lowers nobody’s limit while others are answered', async () => {
+  const gates = new ApiGates({ clock: createManualClock(), signal })
+  const { gate } = gates.of(at('dead', 'https://ingress:443'))
+  const [dead, alive] = [openJob('dead'), openJob('alive')]
   gate.submit(dead)
-  await dead.end({ result: 'failed', ms: 5 })
-  expect([...gates.tenants()]).toEqual([gate])
+  gate.submit(alive)
+  await alive.end(answered)
+  await dead.end({ result: 'failed', ms: 15_000 })
+  expect(gate.limit).toBe(16)
 })

@@ -1,11 +1,12 @@
 import type { Clock } from '#libs/kernel'
+import type { Side } from '#libs/kube-model'
 import { AdaptiveLimit, type CallSample } from './adaptive-limit.ts'
-import { Availability } from './availability.ts'
 import { FairScheduler, type Urgency } from './fair-scheduler.ts'
 
 /** One piece of work for an API server. */
 export type Job = {
   tenant: string
+  side: Side
   urgency: Urgency
   /** Makes the call. Resolves with how it went, or undefined when no call was made; never rejects. */
   run(): Promise<CallSample | undefined>
@@ -15,34 +16,51 @@ export type ApiGateOptions = {
   clock: Clock
   /** Ends waiting; nothing is started any more then. */
   signal: AbortSignal
-  /** Whether several tenants share the server: then one tenant may take up half of it at most. */
+  /** Whether many tenants share the server, as it is known from the beginning. */
   shared: boolean
   weight?: (tenant: string) => number
   /** Called when nothing waits and nothing is under way. */
   onIdle?: () => void
 }
 
+/** What of one side waits, and what is under way. */
+export type GateLoad = Record<Urgency | 'inFlight', number>
+
+/** When a tenant was answered last. */
+type Answer = { tenant: string; at: number }
+
 /**
- * All that goes to one API server passes here: in fair order, and no more at once than the server takes. What waits
- * here keeps nothing that goes to other servers waiting.
+ * All that goes to one API server passes here: in fair order, and no more at once than the server takes. Where several
+ * tenants share it, one may take up half of it at most. What waits here keeps nothing that goes to other servers waiting.
  */
 export class ApiGate {
-  readonly availability = new Availability()
+  readonly sides = new Set<Side>()
   readonly #limit = new AdaptiveLimit()
   readonly #scheduler: FairScheduler<Job>
   readonly #options: ApiGateOptions
+  readonly #load: Record<Side, GateLoad> = {
+    host: { urgent: 0, bulk: 0, inFlight: 0 },
+    virtual: { urgent: 0, bulk: 0, inFlight: 0 },
+  }
   #pausing = false
+  #isShared: boolean
+  #onlyTenant: string | undefined
+  #lastAnswer: Answer | undefined
+  /** Of another tenant than the last. */
+  #otherAnswer: Answer | undefined
 
   constructor(options: ApiGateOptions) {
     this.#options = options
+    this.#isShared = options.shared
     this.#scheduler = new FairScheduler<Job>({
       ...(options.weight === undefined ? {} : { weight: options.weight }),
-      ...(options.shared ? { maxPerTenant: () => Math.max(2, Math.ceil(this.#limit.limit / 2)) } : {}),
+      maxPerTenant: () => (this.#isShared ? Math.max(2, Math.ceil(this.#limit.limit / 2)) : Infinity),
     })
   }
 
-  get queued(): Record<Urgency, number> {
-    return { urgent: this.#scheduler.size('urgent'), bulk: this.#scheduler.size('bulk') }
+  /** What waits and is under way of one side. */
+  load(side: Side): Readonly<GateLoad> {
+    return this.#load[side]
   }
 
   get inFlight(): number {
@@ -53,19 +71,27 @@ export class ApiGate {
     return this.#limit.limit
   }
 
-  /** Whether it has learned nothing that would be missed: the server is up and has not asked to wait. */
+  get isShared(): boolean {
+    return this.#isShared
+  }
+
+  /** Whether it has learned nothing that would be missed: the server has not asked to wait. */
   get isForgettable(): boolean {
-    return !this.availability.isDown && this.#limit.pauseMs(this.#options.clock.now()) === 0
+    return this.#limit.pauseMs(this.#options.clock.now()) === 0
   }
 
   submit(job: Job): void {
+    this.#onlyTenant ??= job.tenant
+    if (job.tenant !== this.#onlyTenant) this.#isShared = true
+    this.sides.add(job.side)
+    this.#load[job.side][job.urgency]++
     this.#scheduler.add(job, job)
     this.#pump()
   }
 
   /** Takes a job back that has not begun. */
   withdraw(job: Job): void {
-    this.#scheduler.remove(job, job)
+    if (this.#scheduler.remove(job, job)) this.#load[job.side][job.urgency]--
   }
 
   #pump(): void {
@@ -81,17 +107,35 @@ export class ApiGate {
       const job = this.#scheduler.next()
       if (job === undefined) return
       this.#limit.tryAcquire(now)
+      this.#load[job.side][job.urgency]--
+      this.#load[job.side].inFlight++
       void this.#run(job)
     }
     if (this.#limit.inFlight === 0) this.#options.onIdle?.()
   }
 
   async #run(job: Job): Promise<void> {
+    const begunAt = this.#options.clock.now()
     const sample = await job.run()
-    if (sample === undefined) this.#limit.cancel()
-    else this.#limit.release(sample, this.#options.clock.now(), { othersWait: this.#scheduler.size() > 0 })
+    const now = this.#options.clock.now()
+    if (sample?.result === 'answered') this.#onAnswer({ tenant: job.tenant, at: now })
+    const isOwnFault = sample?.result === 'failed' && this.#hasAnsweredOthers(job.tenant, begunAt)
+    if (sample === undefined || isOwnFault) this.#limit.cancel()
+    else this.#limit.release(sample, now, { othersWait: this.#scheduler.size() > 0 })
+    this.#load[job.side].inFlight--
     this.#scheduler.done(job.tenant)
     this.#pump()
+  }
+
+  #onAnswer(answer: Answer): void {
+    if (this.#lastAnswer?.tenant !== answer.tenant) this.#otherAnswer = this.#lastAnswer
+    this.#lastAnswer = answer
+  }
+
+  /** Then the server is well, and what failed was a cluster behind it. */
+  #hasAnsweredOthers(tenant: string, since: number): boolean {
+    const answer = this.#lastAnswer?.tenant === tenant ? this.#otherAnswer : this.#lastAnswer
+    return answer !== undefined && answer.at >= since
   }
 
   #wait(ms: number): void {

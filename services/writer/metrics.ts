@@ -84,16 +84,13 @@ export function createWriterMetrics(registry: Registry): WriterMetrics {
     lag: (partition, messages) => lag.set({ role: 'writer', partition: String(partition) }, messages),
     heldBy: (byTenant) => setTop(heldBy, byTenant),
     gates: (gates, heldIntents) => {
-      const bySide = { host: [gates.host], virtual: [...gates.tenants()] }
       held.set(heldIntents)
       for (const side of SIDES) {
-        const ofSide = bySide[side]
-        for (const urgency of ['urgent', 'bulk'] as const) {
-          queued.set({ side, urgency }, sum(ofSide.map((gate) => gate.queued[urgency])))
-        }
-        inFlight.set({ side }, sum(ofSide.map((gate) => gate.inFlight)))
-        limit.set({ side }, ofSide.length === 0 ? 0 : Math.min(...ofSide.map((gate) => gate.limit)))
-        down.set({ side }, ofSide.filter((gate) => gate.availability.isDown).length)
+        const load = gates.load(side)
+        for (const urgency of ['urgent', 'bulk'] as const) queued.set({ side, urgency }, load.queued[urgency])
+        inFlight.set({ side }, load.inFlight)
+        limit.set({ side }, load.limit)
+        down.set({ side }, load.down)
       }
     },
   }
@@ -127,8 +124,4 @@ function observeStages(outcome: Outcome, observe: (stage: string, seconds: numbe
   for (const [index, stage] of STAGES.entries()) {
     observe(stage, Math.max(0, (times[index + 1] ?? 0) - (times[index] ?? 0)) / 1_000)
   }
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0)
 }

@@ -15,6 +15,7 @@ import { AcceptedOrder } from './accepted-order.ts'
 import type { CallSample } from './adaptive-limit.ts'
 import type { ApiGate, Job } from './api-gate.ts'
 import type { ApiGates } from './api-gates.ts'
+import type { Availability } from './availability.ts'
 import type { Capacity } from './capacity.ts'
 import { type Progress, carryOut, notRegistered } from './carry-out.ts'
 import { readEarlierOutcomes, settledKey } from './earlier-outcomes.ts'
@@ -269,27 +270,29 @@ export class PartitionWorker {
   }
 
   #submit(item: Item, outcomes: OutcomeLog): void {
-    const { gates, signal } = this.#options
+    const { gates, directory, signal } = this.#options
     if (signal.aborted) return
     if (this.#early !== undefined) {
       this.#early.add(item)
       return
     }
     const { target, write } = item.intent
-    const gate = target.side === 'host' ? gates.host : gates.tenant(target.tenant)
+    const { side, tenant } = target
+    const client = side === 'host' ? directory.host() : directory.tenant(tenant)?.client
+    const { gate, availability } = gates.of({ side, tenant, origin: client?.origin })
     const run = (): Promise<CallSample | undefined> => {
       delete item.waiting
-      const attempt = this.#attempt(item, gate, outcomes)
+      const attempt = this.#attempt(item, availability, outcomes)
       this.#underWay.add(attempt)
       return attempt.finally(() => this.#underWay.delete(attempt))
     }
-    const job: Job = { tenant: target.tenant, urgency: urgencyOf(write), run }
+    const job: Job = { tenant, side, urgency: urgencyOf(write), run }
     item.waiting = { gate, job }
     gate.submit(job)
   }
 
-  async #attempt(item: Item, gate: ApiGate, outcomes: OutcomeLog): Promise<CallSample | undefined> {
-    const { step, sample } = await carryOut(item, gate.availability, {
+  async #attempt(item: Item, availability: Availability, outcomes: OutcomeLog): Promise<CallSample | undefined> {
+    const { step, sample } = await carryOut(item, availability, {
       ...this.#options,
       stop: this.#options.signal,
       hardStop: this.#hardStop.signal,

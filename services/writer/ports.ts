@@ -7,7 +7,8 @@ import type { Vault } from '#libs/vault'
 export type WriterClient = Pick<
   KubeClient,
   'get' | 'listPage' | 'listPages' | 'create' | 'patch' | 'bind' | 'delete' | 'clusterIdentity' | 'request'
->
+> &
+  Partial<Pick<KubeClient, 'origin'>>
 
 /** Where a tenant's writes go. */
 export type TenantRoute = {

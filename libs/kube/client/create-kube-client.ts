@@ -105,6 +105,9 @@ export function createKubeClient(config: ClusterConfig, options: KubeClientOptio
 
   return {
     source: config.source,
+    get origin() {
+      return transport.origin()
+    },
     request,
     get,
     listPage,

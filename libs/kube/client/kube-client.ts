@@ -90,6 +90,8 @@ export type KubeClientOptions = {
 export type KubeClient = {
   /** Where the cluster's configuration comes from, for messages. */
   readonly source: string
+  /** Scheme, host and port that calls go to, as of the last one; undefined before the first. */
+  readonly origin: string | undefined
   get(resource: ResourceInfo, target: Target, options?: CallOptions): Promise<KubeObject>
   /** One page; items carry `apiVersion` and `kind`, which lists leave out. */
   listPage(resource: ResourceInfo, options?: ListOptions): Promise<ListPage>

@@ -35,6 +35,8 @@ export type TransportOptions = {
 
 /** Sends requests to one cluster over connections it keeps. A 401 is tried once more with fresh credentials. */
 export type Transport = {
+  /** Scheme, host and port of the last request; undefined before the first. */
+  origin(): string | undefined
   /** @throws KubeConnectionError, KubeProtocolError, or the signal's reason */
   request(request: HttpRequest): Promise<HttpAnswer>
   /** Resolves when the headers are there; aborting the signal ends the body. Throws as `request` does. */
@@ -49,6 +51,8 @@ export function createTransport(options: TransportOptions): Transport {
   let agents: Agents | undefined
   let refresh: RefreshReason | undefined
   let closed = false
+  let server: string | undefined
+  let origin: string | undefined
 
   const agentsFor = (access: ClusterAccess): Agents => {
     if (closed)
@@ -67,6 +71,8 @@ export function createTransport(options: TransportOptions): Transport {
     const once = async (reason: RefreshReason | undefined): Promise<T> => {
       refresh = undefined
       const access = await options.config.access(reason)
+      if (access.server !== server) origin = URL.parse(access.server)?.origin
+      server = access.server
       const timeoutMs = request.timeoutMs ?? options.timeoutMs
       return exchange({ ...request, timeoutMs, access, dispatcher: agentsFor(access)[pool] })
     }
@@ -80,6 +86,7 @@ export function createTransport(options: TransportOptions): Transport {
   }
 
   return {
+    origin: () => origin,
     request: (request) => withAccess('rest', request, (call) => exchangeWhole(call, options.maxBodyBytes)),
     stream: (request) => withAccess('watch', request, exchangeStream),
     close: async () => {
