@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { ConfigError, errorMessage } from '#libs/kernel'
 import { type Results, chartsOf } from './charts.ts'
 import { jobsOf } from './jobs.ts'
+import { stopAll } from './launch.ts'
 import { type BenchOptions, USAGE, parseOptions } from './options.ts'
 import { runJobs } from './run-jobs.ts'
 
@@ -62,6 +63,11 @@ async function* told(options: BenchOptions): AsyncGenerator<Told, void, void> {
     progress(`${done.name}: ${done.seconds.toFixed(0)} s, load before ${done.load.toFixed(1)}`)
     yield done
   }
+}
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  // What was started is in groups of its own, and would be left.
+  process.once(signal, () => void stopAll().finally(() => process.exit(130)))
 }
 
 try {
