@@ -259,3 +259,32 @@ test('what a watch has lost is found by a list, read by name and published; at r
   await expect.poll(verifications, { timeout: 20_000 }).toBeGreaterThanOrEqual(before + 2)
   expect(await sum('causeway_watcher_found_total')).toBe(3)
 })
+
+test('what is odd in a line of a watch goes into the log readable; a line that is no event stops its kind alone, as long as it comes', async () => {
+  cluster.listed = []
+  const odd = { ...configmap('odd'), data: { a: 'ok' }, 'x-unknown': { deep: [1, { 'of-which': null }] } }
+  const bad = Buffer.from(eventLine('ADDED', { ...configmap('bad'), data: { a: 'x~y' } }))
+  bad[bad.indexOf('~')] = 0xff
+  const corrupt = streamReply(['{"type":"ADDED","object":{"metadata":17}}\n'], 'hold')
+  const lines = [eventLine('ADDED', odd), bad, eventLine('ADDED', configmap('next'))]
+  const rest: Reply[] = [streamReply(lines, 'end'), corrupt]
+  let isRight = false
+  cluster.watch = (response, request) => {
+    const reply = rest.shift() ?? (isRight ? streamReply([eventLine('ADDED', configmap('last'))], 'hold') : corrupt)
+    reply(response, request)
+  }
+  const { role } = await fixture.watcher()
+  const named = async (name: string) =>
+    (await changes()).find(({ key, type }) => key.name === name && type === 'ADDED')?.text
+  await expect.poll(() => named('next'), { timeout: 15_000 }).toBeDefined()
+  expect(JSON.parse((await named('odd')) ?? '')).toEqual({ type: 'ADDED', object: odd })
+  expect(JSON.parse((await named('bad')) ?? '')).toMatchObject({ object: { data: { a: 'x\uFFFDy' } } })
+  const failing = () =>
+    role.statuses().flatMap(({ tenant, resource, message }) => (message === '' ? [] : [{ tenant, resource, message }]))
+  await expect
+    .poll(failing, { timeout: 15_000 })
+    .toEqual([{ tenant: 'team-f', resource: 'configmaps', message: expect.stringContaining('corrupt line of') }])
+  isRight = true
+  await expect.poll(() => named('last'), { timeout: 30_000 }).toBeDefined()
+  await expect.poll(failing, { timeout: 15_000 }).toEqual([])
+})

@@ -20,6 +20,15 @@ describe('parseWatchLine', () => {
     })
   })
 
+  test('replaces what is no UTF-8, in the object and in the bytes', () => {
+    const text = JSON.stringify({ type: 'ADDED', object: { metadata: identity, data: { a: 'x~y' } } })
+    const bytes = Buffer.from(text)
+    bytes[text.indexOf('~')] = 0xff
+    const { object, raw } = parseWatchLine(bytes) as { object: { data: unknown }; raw: Buffer }
+    expect(object.data).toEqual({ a: 'x\uFFFDy' })
+    expect(raw).toEqual(Buffer.from(text.replace('~', '\uFFFD')))
+  })
+
   test('reads the version of a bookmark', () => {
     const bookmark = line({ type: 'BOOKMARK', object: { kind: 'Pod', metadata: { resourceVersion: '77' } } })
     expect(parseWatchLine(bookmark)).toEqual({ type: 'BOOKMARK', resourceVersion: '77' })

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { errorMessage } from '#libs/kernel'
 import type { KubeObject, WatchEventType } from '#libs/kube-model'
 import { KubeProtocolError, apiErrorFromStatus } from '../errors.ts'
@@ -19,7 +20,7 @@ export type WatchLine =
  * @throws KubeApiError for an `ERROR` event, KubeProtocolError (`Corrupt`) for what is no event
  */
 export function parseWatchLine(line: Buffer, keepManagedFields = false): WatchLine {
-  const raw = keepManagedFields ? line : withoutManagedFields(line)
+  const raw = wellEncoded(keepManagedFields ? line : withoutManagedFields(line))
   const event = parse(raw)
   const metadata = event.object?.metadata
   switch (event.type) {
@@ -44,6 +45,11 @@ export function watchLineOf(item: KubeObject, keepManagedFields = false): { obje
   const { managedFields: _, ...metadata } = item.metadata
   const object = (keepManagedFields ? item : { ...item, metadata }) as ReflectedObject
   return { object, raw: Buffer.from(JSON.stringify({ type: 'ADDED', object })) }
+}
+
+/** What is no UTF-8 is replaced, as every client of Kubernetes reads it: in the log it would be read by nobody. */
+function wellEncoded(line: Buffer): Buffer {
+  return isUtf8(line) ? line : Buffer.from(line.toString('utf8'))
 }
 
 function parse(line: Buffer): { type?: string; object?: Partial<KubeObject> } {
