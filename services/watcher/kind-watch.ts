@@ -138,7 +138,7 @@ export class KindWatch {
     let from = checkpoint
     while (!signal.aborted) {
       this.#anew = new AbortController()
-      await this.#follow(from, AbortSignal.any([signal, this.#anew.signal]))
+      await this.#follow(from, signal)
       if (!this.#anew.signal.aborted) return
       // What is there again was published under the same id before.
       this.#options.log.idSuffix = `/${this.#options.fence}-${this.#options.log.epoch}-again`
@@ -201,7 +201,9 @@ export class KindWatch {
     signal.throwIfAborted()
   }
 
+  /** Follows the kind until the signal aborts, or all is to begin anew: then what was taken in is brought to its end. */
   async #follow(checkpoint: string | undefined, signal: AbortSignal): Promise<void> {
+    const until = AbortSignal.any([signal, this.#anew.signal])
     const { cluster, scope, log, lanes, clock, random } = this.#options
     const events = reflect({
       // The client behind may be replaced while the watch goes on.
@@ -218,10 +220,10 @@ export class KindWatch {
       known: () => log.known?.values() ?? [],
       clock: cluster.definitions.clock(clock, resourceToken(scope.resource)),
       random,
-      signal,
+      signal: until,
     })
     for await (const event of events) {
-      if (signal.aborted) return
+      if (until.aborted) return
       await this.inTurn(() => this.#handle(event, signal))
       await this.intake.room()
       await lanes.room(signal)
@@ -351,7 +353,8 @@ export class KindWatch {
   #distrust(signal: AbortSignal): void {
     const { clock, random } = this.#options
     if (this.#distrusted++ >= MAX_DISTRUSTED) return
-    const begin = (): void => this.#anew.abort(new Error('a list was not complete'))
+    const anew = this.#anew
+    const begin = (): void => anew.abort(new Error('a list was not complete'))
     // Rejects only when the watch has ended.
     clock.sleep(backoffDelay(RETRY, this.#distrusted, random), signal).then(begin, () => undefined)
   }
