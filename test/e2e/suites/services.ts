@@ -35,6 +35,32 @@ export function serviceTests(current: () => World): void {
     await host.untilGone('services', tenant.copyOf(ref))
   })
 
+  test('that get another address keep what names them as its owner', async () => {
+    const { host, tenants } = current()
+    const tenant = tenants[0]
+    const namespace = await tenant.namespace()
+    const ref = { namespace, name: 'owner' }
+    const spec = { selector: { app: 'owner' }, ports: [{ port: 80 }] }
+    const metadata = { ...ref, annotations: { 'causeway.dev/sync': 'false' } }
+    const { metadata: made } = await tenant.cluster.create({ apiVersion: 'v1', kind: 'Service', metadata, spec })
+    const ownerReferences = [{ apiVersion: 'v1', kind: 'Service', name: 'owner', uid: made.uid ?? '' }]
+    const owned = { namespace, name: 'owned' }
+    await tenant.cluster.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...owned, ownerReferences } })
+    await tenant.cluster.patch('services', ref, { metadata: { annotations: { 'causeway.dev/sync': null } } })
+    const copy = await host.until('services', tenant.copyOf(ref), () => true)
+    const { clusterIP } = copy['spec'] as ServiceSpec
+    const now = await tenant.cluster.until(
+      'services',
+      ref,
+      ({ spec: found }) => (found as ServiceSpec).clusterIP === clusterIP,
+    )
+    const isAnother = now.metadata.uid !== made.uid
+    const kept = await tenant.cluster.get('configmaps', owned)
+    expect(kept.metadata.ownerReferences ?? []).toEqual(isAnother ? [] : ownerReferences)
+    await tenant.cluster.delete('services', ref)
+    await host.untilGone('services', tenant.copyOf(ref))
+  })
+
   test('of several tenants under one name have addresses of their own', async () => {
     const { host, tenants } = current()
     const ref = { namespace: 'default', name: 'twin' }
