@@ -24,9 +24,10 @@ describe('parseWatchLine', () => {
     const text = JSON.stringify({ type: 'ADDED', object: { metadata: identity, data: { a: 'x~y' } } })
     const bytes = Buffer.from(text)
     bytes[text.indexOf('~')] = 0xff
-    const { object, raw } = parseWatchLine(bytes) as { object: { data: unknown }; raw: Buffer }
-    expect(object.data).toEqual({ a: 'x\uFFFDy' })
-    expect(raw).toEqual(Buffer.from(text.replace('~', '\uFFFD')))
+    expect(parseWatchLine(bytes)).toMatchObject({
+      object: { data: { a: 'x\uFFFDy' } },
+      raw: Buffer.from(text.replace('~', '\uFFFD')),
+    })
   })
 
   test('reads the version of a bookmark', () => {
