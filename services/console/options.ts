@@ -43,7 +43,7 @@ export function parseCommandLine(args: readonly string[]): ConsoleOptions {
 }
 
 /** The token in a file, without white space around it. @throws ConfigError when it cannot be read or is too short */
-export function readOperatorToken(file: string): string {
+function readOperatorToken(file: string): string {
   let token: string
   try {
     token = readFileSync(file, 'utf8').trim()

@@ -18,11 +18,11 @@ const quantiles = z.strictObject({
   p99: milliseconds.nullable(),
 })
 
-export const objectRef = z.strictObject({ resource: z.string(), namespace: z.string(), name: z.string() })
+const objectRef = z.strictObject({ resource: z.string(), namespace: z.string(), name: z.string() })
 
 const slowSync = z.strictObject({ tenant: z.string(), ...objectRef.shape, op: z.string(), at: time, ms: milliseconds })
 
-export const latency = z.strictObject({
+const latency = z.strictObject({
   now: z.array(quantiles).describe('over the last five minutes'),
   hour: z.array(quantiles).describe('over the last hour'),
   from: time.describe('when the first minute below begins'),
@@ -36,7 +36,7 @@ export const latency = z.strictObject({
 
 const backlog = z.strictObject({ behind: z.number(), since: time.optional() })
 
-export const partitionLag = z.strictObject({
+const partitionLag = z.strictObject({
   partition: z.number(),
   owners: z.record(z.string(), z.string()).describe('who works on it, by role'),
   translator: backlog,
@@ -61,7 +61,7 @@ export const fleet = z.strictObject({
   watcherHost: z.string().optional().describe('who watches the host'),
 })
 
-export const tenantRow = z.strictObject({
+const tenantRow = z.strictObject({
   name: z.string(),
   hostNamespace: z.string(),
   partition: z.number(),

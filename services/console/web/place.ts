@@ -1,5 +1,5 @@
 /** Views of the page. */
-export const VIEWS = ['fleet', 'tenant', 'objects', 'object', 'waiting', 'replay'] as const
+const VIEWS = ['fleet', 'tenant', 'objects', 'object', 'waiting', 'replay'] as const
 
 export type ViewName = (typeof VIEWS)[number]
 

@@ -13,7 +13,7 @@ export type ObjectChoice = { search: string; side: string; resource: string; nam
 export const ANY_OBJECT: ObjectChoice = { search: '', side: '', resource: '', namespace: '' }
 
 /** Where an object's story is told. A copy on the host is asked whose it is. */
-export function storyHref(object: FoundObject, at?: number): string {
+function storyHref(object: FoundObject, at?: number): string {
   const { tenant, side, resource, namespace, name } = object
   const path = [resource, namespace === '' ? '_' : namespace, name]
   const query = at === undefined ? {} : { at: String(at) }

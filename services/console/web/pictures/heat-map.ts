@@ -7,7 +7,7 @@ const HEIGHT = 20
 const GAP = 1
 
 /** What the stages are, in words. */
-export const STAGE_WORDS: Readonly<Record<StageName, string>> = {
+const STAGE_WORDS: Readonly<Record<StageName, string>> = {
   watch: 'from the watch event until it is in the log',
   decide: 'until the translator has decided',
   log: 'until the intent is in the log',
@@ -20,7 +20,7 @@ export const STAGE_WORDS: Readonly<Record<StageName, string>> = {
 const SHADES = 9
 
 /** Which shade stands for a latency. */
-export function shadeOf(ms: number): number {
+function shadeOf(ms: number): number {
   return Math.max(0, Math.min(SHADES - 1, Math.floor(Math.log(Math.max(ms, 1)) / Math.log(3))))
 }
 
