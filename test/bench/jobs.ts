@@ -13,6 +13,7 @@ import { replay, reportReplay } from './replay.ts'
 import { reportBurst, reportChanges, reportTrickle, resultOf } from './report.ts'
 import { reportRestart, restart } from './restart.ts'
 import { reportSeeing, seeing } from './seeing.ts'
+import { reportSoak, soak } from './soak.ts'
 import { stormInTenants, stormOnHost } from './storm.ts'
 import { trickleInTenant, trickleOnHost } from './trickle.ts'
 
@@ -183,6 +184,17 @@ const JOBS: Record<ScenarioName, (options: BenchOptions) => Job[]> = {
       const runs = await fleet(options, { tenants, restSeconds, progress })
       return { text: reportFleet(runs), result: { runs } }
     }),
+  ],
+  soak: ({ embedded, soakMinutes: minutes, soakRate: perSecond, soakAlive: alive }) => [
+    {
+      name: 'soak',
+      tenants: embedded,
+      pods: embedded * (alive + perSecond),
+      run: async ({ installation, field, progress }) => {
+        const run = await soak(installation, field, { minutes, perSecond, alive, progress })
+        return { text: reportSoak(run), result: run }
+      },
+    },
   ],
 }
 

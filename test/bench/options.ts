@@ -15,8 +15,12 @@ const SCENARIOS = [
   'seeing',
   'restart',
   'fleet',
+  'soak',
 ] as const
 export type ScenarioName = (typeof SCENARIOS)[number]
+
+/** What runs only where it is named: it takes as long as it is told to. */
+const ON_DEMAND: readonly ScenarioName[] = ['soak']
 
 export type BenchOptions = Scale & {
   scenarios: ScenarioName[]
@@ -62,11 +66,14 @@ const COUNTS: Record<string, Count> = {
   'replay-messages': 'replayMessages',
   'fleet-tenants': 'fleetTenants',
   'fleet-rest-seconds': 'fleetRestSeconds',
+  'soak-minutes': 'soakMinutes',
+  'soak-rate': 'soakRate',
+  'soak-alive': 'soakAlive',
 }
 
 export const USAGE = `npm run bench -- [options]
 
-  --scenario NAME[,NAME]     ${SCENARIOS.join(', ')} (default: all)
+  --scenario NAME[,NAME]     ${SCENARIOS.join(', ')} (default: all but soak)
   --full                     the sizes that the aims are stated for: an hour and more
   --smoke                    the smallest sizes, to see that everything runs: half a minute, figures without a meaning
   --separate                 watcher, translator and writer as processes of their own
@@ -150,7 +157,9 @@ function scenariosOf(texts: readonly string[], problems: string[]): ScenarioName
   for (const name of wanted) {
     if (!SCENARIOS.some((scenario) => scenario === name)) problems.push(`--scenario ${name}: there is no such scenario`)
   }
-  return SCENARIOS.filter((scenario) => wanted.length === 0 || wanted.includes(scenario))
+  return SCENARIOS.filter((scenario) =>
+    wanted.length === 0 ? !ON_DEMAND.includes(scenario) : wanted.includes(scenario),
+  )
 }
 
 type Flags = Record<string, (string | boolean)[] | undefined>

@@ -29,6 +29,10 @@ export type Scale = {
   fleetTenants: number
   /** How long a fleet is left alone before it is measured, and while it is. */
   fleetRestSeconds: number
+  soakMinutes: number
+  /** Pods that come, and go, in a second, over all tenants, and how many of each tenant are there at once. */
+  soakRate: number
+  soakAlive: number
 }
 
 export type BurstShape = { tenants: number; pods: number }
@@ -57,6 +61,9 @@ export const USUAL: Scale = {
   replayMessages: 120_000,
   fleetTenants: 100,
   fleetRestSeconds: 15,
+  soakMinutes: 30,
+  soakRate: 20,
+  soakAlive: 50,
 }
 
 /** What the aims are stated for; takes an hour and more. */
@@ -91,4 +98,7 @@ export const SMOKE: Scale = {
   replayMessages: 600,
   fleetTenants: 4,
   fleetRestSeconds: 1,
+  soakMinutes: 1,
+  soakRate: 2,
+  soakAlive: 5,
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { median, medianPercentiles, percentiles } from './statistics.ts'
+import { median, medianPercentiles, percentiles, slope } from './statistics.ts'
 
 describe('percentiles', () => {
   test('are values that were measured, by the nearest rank', () => {
@@ -30,3 +30,29 @@ describe('the median', () => {
     expect(medianPercentiles([run(1), run(100), run(2)])).toEqual({ count: 30, p50: 2, p90: 2, p99: 2, max: 2 })
   })
 })
+
+test.each([
+  { points: [], expected: 0 },
+  { points: [[1, 5]], expected: 0 },
+  {
+    points: [
+      [0, 1],
+      [10, 21],
+      [20, 41],
+    ],
+    expected: 2,
+  },
+  {
+    points: [
+      [0, 1],
+      [1, 3],
+      [2, 1],
+    ],
+    expected: 0,
+  },
+] as { points: [number, number][]; expected: number }[])(
+  'the slope of $points is $expected',
+  ({ points, expected }) => {
+    expect(slope(points)).toBeCloseTo(expected, 9)
+  },
+)

@@ -28,3 +28,13 @@ export function medianPercentiles(runs: readonly Percentiles[]): Percentiles {
     max: over((run) => run.max),
   }
 }
+
+/** Slope of the line through points that is nearest to them by least squares; 0 for less than two. */
+export function slope(points: readonly (readonly [x: number, y: number])[]): number {
+  const mean = (of: (point: readonly [number, number]) => number): number =>
+    points.reduce((sum, point) => sum + of(point), 0) / points.length
+  const [meanX, meanY] = [mean(([x]) => x), mean(([, y]) => y)]
+  const spread = points.reduce((sum, [x]) => sum + (x - meanX) ** 2, 0)
+  if (points.length < 2 || spread === 0) return 0
+  return points.reduce((sum, [x, y]) => sum + (x - meanX) * (y - meanY), 0) / spread
+}
