@@ -29,22 +29,40 @@ export function objectPath(
   return `/tenants/${encodeURIComponent(tenant)}/objects/${segments.join('/')}/${part}`
 }
 
-/** Listens to events until the signal; a connection that is lost is made again. */
+/**
+ * Listens to events until the signal; a connection that is lost is made again. A page that nobody sees does not listen: a
+ * browser has six connections to one server, for all its tabs together.
+ * @param options.onBack called when it listens again after that: what came meanwhile was not told
+ */
 export function listen(
   path: string,
   options: {
     signal: AbortSignal
     on: Record<string, (data: unknown) => void>
     onConnection?: (isConnected: boolean) => void
+    onBack?: () => void
   },
 ): void {
-  const source = new EventSource(`/api/v1${path}`)
-  for (const [event, take] of Object.entries(options.on)) {
-    source.addEventListener(event, (message) => take(JSON.parse((message as MessageEvent<string>).data)))
+  const { signal, on, onConnection, onBack } = options
+  let source: EventSource | undefined
+  const follow = (): void => {
+    source?.close()
+    source = undefined
+    if (signal.aborted || document.hidden) return
+    source = new EventSource(`/api/v1${path}`)
+    for (const [event, take] of Object.entries(on)) {
+      source.addEventListener(event, (message) => take(JSON.parse((message as MessageEvent<string>).data)))
+    }
+    source.addEventListener('open', () => onConnection?.(true))
+    source.addEventListener('error', () => onConnection?.(false))
   }
-  source.addEventListener('open', () => options.onConnection?.(true))
-  source.addEventListener('error', () => options.onConnection?.(false))
-  options.signal.addEventListener('abort', () => source.close(), { once: true })
+  const onSeen = (): void => {
+    follow()
+    if (source !== undefined) onBack?.()
+  }
+  document.addEventListener('visibilitychange', onSeen, { signal })
+  signal.addEventListener('abort', () => source?.close(), { once: true })
+  follow()
 }
 
 function addressOf(path: string, query: Query): string {

@@ -50,6 +50,7 @@ export function objectView(context: ViewContext): View {
   loadAll()
   listen(objectPath(object, 'live'), {
     signal: context.signal,
+    onBack: loadAll,
     on: {
       entry: () => {
         clearTimeout(settling)
