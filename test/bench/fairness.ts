@@ -1,7 +1,7 @@
 import type { Installation } from './installation.ts'
 import { until } from './pod-watch.ts'
 import { createPod, inParallel, present } from './pods.ts'
-import { type Place, oneByOne, patchStatus, tellStatus, untilRuns } from './regular.ts'
+import { type Place, oneByOne, patchStatus, requireNeighbours, tellStatus, untilRuns } from './regular.ts'
 import { type Percentiles, median, percentiles } from './statistics.ts'
 import { table } from './table.ts'
 
@@ -36,6 +36,7 @@ export async function fairness(
   places: readonly Place[],
   { greedyPods, regularPods }: FairnessScale,
 ): Promise<FairnessRun> {
+  requireNeighbours(places)
   const greedy = places.slice(0, Math.max(1, Math.round(places.length / 5)))
   const regular = places.slice(greedy.length)
   const alone = timesOf(await oneByOne(regular, regularPods, 'alone'))

@@ -3,7 +3,7 @@ import type { KubeClient } from '#libs/kube'
 import type { Field } from './field.ts'
 import type { Installation } from './installation.ts'
 import { createPod, inParallel, present } from './pods.ts'
-import { type Place, oneByOne, tenantPlaces, untilRuns } from './regular.ts'
+import { type Place, oneByOne, requireNeighbours, tenantPlaces, untilRuns } from './regular.ts'
 import { type Percentiles, median, percentiles } from './statistics.ts'
 import { table } from './table.ts'
 
@@ -22,7 +22,9 @@ export async function isolation(
   field: Field,
   { podsEach }: { podsEach: number },
 ): Promise<IsolationRun> {
-  const [bad, ...neighbours] = tenantPlaces(field)
+  const places = tenantPlaces(field)
+  requireNeighbours(places)
+  const [bad, ...neighbours] = places
   const tenant = present(bad, 'a tenant')
   const alone = percentiles(await oneByOne(neighbours, podsEach, 'alone'))
   const beside: Record<string, Percentiles> = {}

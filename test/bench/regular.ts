@@ -1,5 +1,5 @@
 import { hostName } from '#libs/translation'
-import { systemClock } from '#libs/kernel'
+import { CausewayError, systemClock } from '#libs/kernel'
 import type { KubeClient } from '#libs/kube'
 import { RESOURCES } from '#libs/kube-model'
 import type { Field } from './field.ts'
@@ -17,6 +17,11 @@ export type Place = {
 }
 
 const TIMEOUT_MS = 180_000
+
+/** @throws CausewayError `BenchFailed` when there is nobody to be compared with */
+export function requireNeighbours(places: readonly Place[]): void {
+  if (places.length < 2) throw new CausewayError('takes two tenants at least', { code: 'BenchFailed' })
+}
 
 /** The tenants. */
 export function tenantPlaces(field: Field): Place[] {

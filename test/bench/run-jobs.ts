@@ -31,10 +31,12 @@ export async function* runJobs(
         if (job.tenants === undefined) {
           outcome = await job.run(tell)
         } else {
-          if (stage?.tenants !== job.tenants) {
+          // Those that are given serve every job.
+          const tenants = options.tenants.length > 0 ? options.tenants.length : job.tenants
+          if (stage?.tenants !== tenants) {
             await stage?.close()
             stage = undefined
-            stage = await openStage(options, { jobs: jobs.slice(index), tenants: job.tenants, progress })
+            stage = await openStage(options, { jobs: jobs.slice(index), tenants, progress })
           }
           outcome = await job.run({ ...stage, progress: tell })
         }
@@ -59,7 +61,8 @@ async function openStage(
 ): Promise<OpenStage> {
   const { jobs, tenants, progress } = of
   progress(`starting an installation with ${tenants} ${tenants === 1 ? 'tenant' : 'tenants'}`)
-  const pods = jobs.map((job) => (job.tenants === tenants ? job.pods : 0))
+  const isGiven = options.tenants.length > 0
+  const pods = jobs.map((job) => (job.tenants !== undefined && (isGiven || job.tenants === tenants) ? job.pods : 0))
   const installation = await startInstallation(options, { embedded: tenants, pods: Math.max(...pods) })
   try {
     const field = await openField(installation)
