@@ -7,11 +7,7 @@ const NAME = 'console'
 
 try {
   const options = parseCommandLine(process.argv.slice(2))
-  await runPipelineService(NAME, async (context) => {
-    const role = await startConsole(context, options)
-    if (process.connected) process.send?.({ consoleUrl: role.url })
-    return [role]
-  })
+  await runPipelineService(NAME, async (context) => [await startConsole(context, options)])
 } catch (error) {
   if (!(error instanceof ConfigError)) throw error
   for (const problem of error.problems) process.stderr.write(`${NAME}: ${problem}\n`)

@@ -15,6 +15,8 @@ const FLAGS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  // Containers have little of it.
+  '--disable-dev-shm-usage',
 ]
 
 /** Why tests in a browser cannot run here; `undefined` when they can. */

@@ -1,11 +1,12 @@
 import { type Bus, originOf, readLast, readOrdered } from '#libs/bus'
 import { type LogMessage, MARKER_NAME, STREAMS, parseSubject, tenantFilter } from '#libs/events'
+import { Problem } from '../http/problem.ts'
 import type { AsOfPage, FoundObject } from '../views.ts'
 import { foundObject } from './find-objects.ts'
 
-/** More objects of one tenant than these are not told apart by anybody who looks. */
+/** More than these, those that are gone among them, are for a file: here they would be held in memory. */
 const OBJECT_LIMIT = 200_000
-const KEPT = 4
+const KEPT = 2
 
 type Moment = { at: number; objects: FoundObject[]; isCut: boolean }
 
@@ -63,8 +64,10 @@ async function readMoment(bus: Bus, tenant: AsOfQuery['tenant'], at: number): Pr
   const take = (message: LogMessage): void => {
     const { key } = parseSubject(message.subject)
     if (key.name === MARKER_NAME) return
-    if (objects.size < OBJECT_LIMIT || objects.has(message.subject)) {
-      objects.set(message.subject, foundObject(key, message))
+    objects.set(message.subject, foundObject(key, message))
+    if (objects.size > OBJECT_LIMIT) {
+      const words = `tenant ${tenant.name} has had more than ${OBJECT_LIMIT} objects: use "causeway replay --as-of"`
+      throw new Problem(422, 'TooManyObjects', words)
     }
   }
   // What the history has lost and has not changed since: its last state, where that is old enough. What the history
