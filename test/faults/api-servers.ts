@@ -24,8 +24,15 @@ export async function startApiServer(folder: string, clusters: readonly string[]
   let kills = 0
   const start = async (): Promise<void> => {
     const args = ['--data-dir', data, '--clusters', clusters.join(','), '--port', String(port), '--log-level', 'warn']
-    running = startScript('services/apiserver/main.ts', args)
-    const ready = JSON.parse(await running.firstLine) as { port: number; kubeconfigs: Record<string, string> }
+    const mine = startScript('services/apiserver/main.ts', args)
+    running = mine
+    const line = await mine.firstLine.catch((error: unknown) => {
+      // Killed once more while it started: whoever did that starts it again.
+      if (running !== mine) return undefined
+      throw error
+    })
+    if (line === undefined) return
+    const ready = JSON.parse(line) as { port: number; kubeconfigs: Record<string, string> }
     port = ready.port
     kubeconfigs = ready.kubeconfigs
   }
