@@ -124,6 +124,7 @@ function upFlags({ tenants, separate, hostKubeconfig }: SetupOptions, { embedded
       : tenants.map(({ name, kubeconfig }) => `${name}=${resolve(kubeconfig)}`)
   return [
     '--no-sample',
+    '--no-console',
     '--nodes',
     '0',
     ...(separate ? ['--separate'] : []),
