@@ -28,3 +28,12 @@ test.each([
 ])('%s', (text, expected) => {
   expect(told(text)).toBe(expected)
 })
+
+test.each(['m', '.', '-', '"', 'a.', 'a/', '"a"/', '-x-', 'a-x-b-x-'])(
+  'takes no longer for many of %s than their number',
+  (part) => {
+    const text = part.repeat(300_000)
+    expect(told(text).length).toBeLessThanOrEqual(text.length)
+  },
+  10_000,
+)

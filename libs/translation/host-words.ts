@@ -5,6 +5,9 @@ const MARK = '\u0000'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
+/** Characters; whatever is longer names nothing. */
+const LONGEST_NAME = 253
+
 export type HostWords = {
   /** What words of the host are to the tenant. */
   names: ReadonlyMap<string, string>
@@ -16,7 +19,8 @@ export type HostWords = {
 
 /**
  * A text with the host's names replaced by the tenant's, where they are known or can be read; names of other copies, of
- * whatever tenant, and uids that are not the tenant's are hidden, with the namespace before them.
+ * whatever tenant, and uids that are not the tenant's are hidden, with the namespace before them. The time that it takes
+ * grows with the text's length and no faster: texts come from anybody.
  */
 export function withoutHostNames(text: string, { names, tenant, isHidden }: HostWords): string {
   const own = new Set(names.values())
@@ -25,19 +29,26 @@ export function withoutHostNames(text: string, { names, tenant, isHidden }: Host
   const marked = text
     .replaceAll(MARK, '')
     // One host namespace may stand for many: the copy's name says which.
-    .replace(/("?)[-.a-z0-9]+\1\/\1([-a-z0-9]+)/g, (pair, quote: string, word: string) => {
+    .replace(/("?)(?<![-.a-z0-9])[-.a-z0-9]+\1\/\1([-a-z0-9]+)/g, (pair, quote: string, word: string) => {
       const ref = names.has(word) ? undefined : readable(word, tenant)
       return ref?.namespace === undefined ? pair : `${quote}${ref.namespace}${quote}/${quote}${ref.name}`
     })
     .replace(/[-.a-z0-9]+/g, (word) => {
       // A full stop may end the sentence.
-      const bare = word.replace(/\.+$/, '')
+      const bare = withoutFullStops(word)
+      if (bare.length > LONGEST_NAME) return word
       const told = known(bare)
       if (told === undefined && !isOfTheHost(bare) && !isHidden(bare)) return word
       return (told ?? MARK) + word.slice(bare.length)
     })
   // eslint-disable-next-line no-control-regex
-  return marked.replace(/("?)[-.\w]+\1\/\1\u0000/g, `$1${MARK}`).replaceAll(MARK, HIDDEN)
+  return marked.replace(/("?)(?<![-.\w])[-.\w]+\1\/\1\u0000/g, `$1${MARK}`).replaceAll(MARK, HIDDEN)
+}
+
+function withoutFullStops(word: string): string {
+  let end = word.length
+  while (word[end - 1] === '.') end--
+  return word.slice(0, end)
 }
 
 /** What a plain host name of this tenant says. */
