@@ -1,5 +1,5 @@
 /** Objects whose versions are remembered. */
-const OBJECTS = 20_000
+const OBJECTS = 5_000
 /** Versions remembered per object: as many as a busy one may go through before the outcome of a write is in. */
 const VERSIONS = 8
 

@@ -11,7 +11,7 @@ export class AcceptedOrder {
   readonly #capacity: number
 
   /** @param capacity how many targets are remembered */
-  constructor(capacity = 50_000) {
+  constructor(capacity = 10_000) {
     this.#capacity = capacity
   }
 
