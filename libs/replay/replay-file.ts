@@ -1,7 +1,7 @@
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
 import { ConfigError } from '#libs/kernel'
-import { INDEXES, REPLAY_VERSION, TABLES, VIEWS } from './schema.ts'
+import { CAUSE_INDEX, INDEXES, REPLAY_VERSION, TABLES, VIEWS } from './schema.ts'
 import type { Row } from './rows.ts'
 
 export type Table = 'changes' | 'intents' | 'outcomes' | 'unreadable' | 'decisions'
@@ -14,6 +14,7 @@ export class ReplayFile {
   readonly #path: string
   readonly #database: Sqlite.Database
   readonly #inserts: Record<Table, Sqlite.Statement>
+  #decidedAt: Sqlite.Statement | undefined
   #uncommitted = 0
 
   /** @throws ConfigError when `path` is there, or cannot be made */
@@ -68,6 +69,17 @@ export class ReplayFile {
     this.#database.pragma('optimize')
     this.#database.close()
     renameSync(unfinishedName(this.#path), this.#path)
+  }
+
+  /** When what follows from a change was decided, ms since the epoch; `undefined` where nothing followed. */
+  decidedAt(seq: number): number | undefined {
+    if (this.#decidedAt === undefined) {
+      this.#commit()
+      this.#database.exec(CAUSE_INDEX)
+      this.#decidedAt = this.#database.prepare('SELECT max(decided_at) AS at FROM intents WHERE cause_seq = ?')
+    }
+    const { at } = this.#decidedAt.get(seq) as { at: number | null }
+    return at ?? undefined
   }
 
   /** How many decisions today's translator makes otherwise; to be asked before the end. */

@@ -101,11 +101,14 @@ CREATE TABLE decisions (
 ) STRICT, WITHOUT ROWID;
 `
 
+/** Needed before the others where decisions are compared. */
+export const CAUSE_INDEX = 'CREATE INDEX IF NOT EXISTS intents_by_cause ON intents (cause_seq);'
+
 /** Made when all rows are there: an index that is kept up row by row costs several times as much. */
 export const INDEXES = `
 CREATE INDEX changes_by_key ON changes (tenant, side, resource, namespace, name, seq);
 CREATE INDEX intents_by_key ON intents (tenant, side, resource, namespace, name, seq);
-CREATE INDEX intents_by_cause ON intents (cause_seq);
+${CAUSE_INDEX}
 CREATE INDEX outcomes_by_key ON outcomes (tenant, side, resource, namespace, name, seq);
 CREATE INDEX outcomes_by_intent ON outcomes (intent_id);
 `

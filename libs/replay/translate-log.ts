@@ -18,9 +18,6 @@ export type TranslateOptions = RecordOptions & {
   filters: (type: 'change' | 'intent' | 'outcome') => string[]
 }
 
-/** Patience of a decision that nothing waits for: what it would wait for is in the log or never came. */
-const WAITED_MS = 3_600_000
-
 /**
  * Runs today's translator over the recorded changes, and puts what it decides beside what was decided then, into the
  * table `decisions`. Nothing is published. Each distinct write to a target is one row; Events are left out.
@@ -52,9 +49,11 @@ export async function translateLog(file: ReplayFile, options: TranslateOptions):
     const today = new Today(file, { projection, vault, contexts })
     for await (const message of readMerged(bus, [part(STREAMS.changes, 'change'), part(STREAMS.outcomes, 'outcome')])) {
       if (message.storedAt > asOf) continue
+      today.moveOn(message.storedAt)
       if (parseSubject(message.subject).type === 'change') today.change(message)
       else today.outcome(message)
     }
+    today.moveOn(Number.MAX_SAFE_INTEGER)
   } finally {
     projection.abandon()
     for (const each of [path, `${path}-wal`, `${path}-shm`]) rmSync(each, { force: true })
@@ -65,13 +64,32 @@ type Message = Parameters<typeof decodeChange>[0]
 
 type Parts = { projection: Projection; vault: Vault; contexts: ReadonlyMap<string, TenantContext> }
 
+/** Objects that wait for what they depend on, as long as the translator would. */
+type Waiting = { key: DecisionKey; since: number; until: number; seq: number }
+
 class Today {
   readonly #file: ReplayFile
   readonly #with: Parts
+  readonly #waiting = new Map<string, Waiting>()
+  /** What is decided about only when the translator had come to it, with all that was in the log by then. */
+  readonly #later = new Map<string, { key: DecisionKey; at: number; seq: number }>()
+  /** The log's own time, ms since the epoch. */
+  #now = 0
 
   constructor(file: ReplayFile, parts: Parts) {
     this.#file = file
     this.#with = parts
+  }
+
+  /** Lets the time of the log pass: what has waited long enough is decided about again. */
+  moveOn(now: number): void {
+    this.#now = now
+    for (const { key, until, seq } of this.#waiting.values()) if (until <= now) this.#decide(key, seq)
+    for (const [id, { key, at, seq }] of this.#later) {
+      if (at > now) continue
+      this.#later.delete(id)
+      this.#decide(key, seq)
+    }
   }
 
   change(message: Message): void {
@@ -79,7 +97,11 @@ class Today {
     if (change === undefined) return
     const { projection } = this.#with
     const folded = readable(() => projection.fold(change))
-    for (const key of folded?.keys ?? []) this.#decide(key, change.seq)
+    const at = this.#file.decidedAt(change.seq) ?? this.#now
+    for (const key of folded?.keys ?? []) {
+      if (at <= this.#now) this.#decide(key, change.seq)
+      else this.#later.set(idOf(key), { key, at, seq: change.seq })
+    }
     for (const sweep of folded?.sweeps ?? []) for (const key of projection.sweep(sweep)) this.#decide(key, change.seq)
   }
 
@@ -97,12 +119,22 @@ class Today {
     const { projection, vault, contexts } = this.#with
     const context = contexts.get(tenant)
     if (context === undefined) return
-    for (const decision of decideFor(projection.view(context, ref, WAITED_MS))) {
+    const id = idOf({ tenant, ref })
+    const since = this.#waiting.get(id)?.since ?? this.#now
+    this.#waiting.delete(id)
+    for (const decision of decideFor(projection.view(context, ref, this.#now - since))) {
+      if (decision.kind === 'wait') {
+        this.#waiting.set(id, { key: { tenant, ref }, since, until: since + decision.limitMs, seq })
+      }
       if (decision.kind !== 'write') continue
       const { write, rule } = decision
       note(this.#file, vault, { origin: 'today', seq, target: { tenant, ...decision.target }, write, rule })
     }
   }
+}
+
+function idOf({ tenant, ref }: DecisionKey): string {
+  return `${tenant}/${ref.resource}/${ref.namespace}/${ref.name}`
 }
 
 type Noted = { origin: 'log' | 'today'; seq: number; target: ObjectKey; write: Write; rule: string }

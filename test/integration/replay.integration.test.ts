@@ -279,6 +279,25 @@ describe('today’s translator', () => {
   })
 })
 
+test('today’s translator decides about what was in the log when the other did', async () => {
+  const contexts = new Map([
+    ['team-a', { name: 'team-a', hostNamespace: 'causeway-team-a', config: defaultTenantConfig() }],
+  ])
+  const containers = [{ name: 'main', image: 'busybox', envFrom: [{ configMapRef: { name: 'cfg' } }] }]
+  const causeSeq = await change(keyOf('web', { resource: 'pods' }), { kind: 'Pod', object: { spec: { containers } } })
+  await intent('i1', { ...copy, resource: 'pods', name: 'web' }, { causeSeq, decidedAt: Date.now() + 60_000 })
+  await change(keyOf('cfg'), { object: { data: { a: '1' } } })
+  await change(keyOf('web', { resource: 'pods' }), {
+    type: 'MODIFIED',
+    kind: 'Pod',
+    object: { spec: { containers: [{ ...containers[0], image: 'later' }] } },
+  })
+  const { ask } = await replay({ translateFor: contexts })
+  const created = ask(`SELECT json_extract(write, '$.body.spec.containers[0].image') AS image FROM decisions
+    WHERE origin = 'today' AND op = 'create' AND resource = 'pods'`)
+  expect(created).toEqual([{ image: 'later' }])
+})
+
 describe('sending again', () => {
   test('is for the last intent of each target that nothing came of, and carries it as it was', async () => {
     const at = (name: string): ObjectKey => ({ ...copy, name })
