@@ -613,3 +613,11 @@ test('tells what of each tenant waits, each object once per reason, the longest 
   expect(projection.pending.waitingLongest(TEAM, 9)).toEqual([longest, { ...cfg, reason: 'Forbidden', since: 8 }])
   expect(projection.pending.waitingLongest(TEAM, 1)).toEqual([longest])
 })
+
+test('a deletion that is told again, late, takes nothing from the object that has the name now', () => {
+  fold('ADDED', virtualKey(web), webPod)
+  fold('DELETED', virtualKey(web), webPod)
+  fold('ADDED', virtualKey(web), withUid(webPod, 'v-web-2'))
+  expect(fold('DELETED', virtualKey(web), webPod)).toEqual([])
+  expect(projection.view(TENANT, web, 0).virtual.object?.metadata.uid).toBe('v-web-2')
+})

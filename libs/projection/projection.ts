@@ -153,6 +153,7 @@ export class Projection {
     this.#begin()
     if (!this.#isCurrent(change)) return { keys: [] }
     if (change.type === 'SYNCED') return { keys: [], sweeps: this.#foldMarker(change) }
+    if (this.#isOutlived(change)) return { keys: [] }
     if (change.key.tenant === '') return { keys: foldHostShared(this, change) }
     return { keys: change.key.side === 'virtual' ? foldVirtual(this, change) : foldHost(this, change) }
   }
@@ -227,6 +228,13 @@ export class Projection {
     const standing = this.#registrations.standing(key.tenant, owner)
     if (standing === 'next') this.#bind(key.tenant, owner, { byLog: true })
     return standing !== 'former'
+  }
+
+  /** Whether a deletion is of an object whose name another has by now: it says nothing of that one, however late it comes. */
+  #isOutlived({ type, key, uid }: LoggedChange): boolean {
+    if (type !== 'DELETED') return false
+    const known = this.objects.peek(key)
+    return known?.object !== undefined && known.uid !== uid
   }
 
   /** What a decision about a key looks at. */

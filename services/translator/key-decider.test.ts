@@ -224,7 +224,7 @@ test('a name that has become free says nothing of other names', () => {
 test('a copy that is gone has those tried that wait for room', () => {
   fold(web, pod)
   const { target } = decideOne(web)
-  projection.fold(log.change('ADDED', target, { ...pod, metadata: { ...pod.metadata, name: target.name } }))
+  projection.fold(log.change('ADDED', target, { ...pod, metadata: { ...pod.metadata, name: target.name, uid: 'h' } }))
   parkAll('QuotaExceeded')
   const { keys } = projection.fold(log.change('DELETED', target, { ...pod, metadata: { name: target.name, uid: 'h' } }))
   expect(keys).toEqual(refs.slice(1).map(keyOf))

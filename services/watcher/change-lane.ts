@@ -8,6 +8,8 @@ import type { Sender } from './tenant-window.ts'
 /** A change on its way to the log. */
 export type LaneItem = Queued & {
   message: WireMessage
+  /** Whether its message id is one that no other has. */
+  isApart?: boolean
   /** Called when the change, or a newer state in its place, is stored. */
   settle(): void
   /** Called when this very change is stored, or will never be. */
@@ -26,11 +28,18 @@ export type LaneOptions = {
   onWaiting: (difference: number) => void
 }
 
+/**
+ * Objects that are remembered to have been told under an id of their own. What follows of them must not be dropped as a
+ * double of what stood before that: as many as may do so within the server's window for doubles.
+ */
+const APART = 10_000
+
 /** One tenant's way to the log: what exceeds its window waits here, the newest state of each object. */
 export class ChangeLane implements Sender {
   readonly #tenant: string
   readonly #options: LaneOptions
   readonly #queue = new CoalescingQueue<LaneItem>(mergeItems)
+  readonly #apart = new Set<string>()
 
   constructor(tenant: string, options: LaneOptions) {
     this.#tenant = tenant
@@ -51,7 +60,7 @@ export class ChangeLane implements Sender {
     if (item === undefined) return undefined
     onWaiting(-1)
     const { promise, resolve } = Promise.withResolvers<number | undefined>()
-    publisher.publish(item.message).then(
+    publisher.publish(this.#messageOf(item)).then(
       ({ seq }) => {
         item.stored?.()
         item.settle()
@@ -62,6 +71,19 @@ export class ChangeLane implements Sender {
       },
     )
     return { subject: item.subject, stored: promise }
+  }
+
+  /**
+   * A watch that was resumed repeats what is in the log already, and the server drops that as doubles. Where two of the
+   * repeated states became one, that one is stored again; were the next dropped, the log would end with it.
+   */
+  #messageOf({ subject, message, isApart = false }: LaneItem): WireMessage {
+    const isKnown = this.#apart.delete(subject)
+    if (!isApart && !isKnown) return message
+    this.#apart.add(subject)
+    const oldest = this.#apart.values().next()
+    if (this.#apart.size > APART && !oldest.done) this.#apart.delete(oldest.value)
+    return isApart ? message : withUniqueId(message)
   }
 
   release(subject: string): boolean {
@@ -86,7 +108,7 @@ export class ChangeLane implements Sender {
 function mergeItems(older: LaneItem, newer: LaneItem): LaneItem {
   // A watch that resumes after the older one is told of the newer.
   older.settle()
-  return { ...newer, message: withUniqueId(newer.message) }
+  return { ...newer, message: withUniqueId(newer.message), isApart: true }
 }
 
 /** The message under an id that no other has, so that the server never takes it for a double. */

@@ -104,7 +104,7 @@ export class KindLog {
       subject: message.subject,
       uid: known.uid,
       isDeletion: type === 'DELETED',
-      message: options.unique === true ? withUniqueId(message) : message,
+      ...(options.unique === true ? { message: withUniqueId(message), isApart: true } : { message }),
       settle: () => ticket.settle(),
       ...(tracing.isOn ? { stored: this.#traced(change, { trace, madeBy }) } : {}),
     })
