@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { systemClock } from '#libs/kernel'
 import { type KubeClient, createKubeClient, loadClusterConfig } from '#libs/kube'
 import { RESOURCES } from '#libs/kube-model'
@@ -48,7 +48,7 @@ test('a watch whose kind is not served is woken when the definition comes, howev
   const sleeping = backOff(GATEWAYS)
   definitions.note(GATEWAYS, true)
   await define(GATEWAYS)
-  await sleeping
+  await expect(sleeping).resolves.toBeUndefined()
   definitions.note(GATEWAYS, false)
 })
 
@@ -56,5 +56,5 @@ test('a definition that came before anybody was looking for it wakes as well', a
   await define(ROUTES)
   const sleeping = backOff(ROUTES)
   definitions.note(ROUTES, true)
-  await sleeping
+  await expect(sleeping).resolves.toBeUndefined()
 })

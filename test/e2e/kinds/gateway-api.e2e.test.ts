@@ -130,7 +130,8 @@ test('a definition that is installed later is seen to come, on either side', asy
   await tenant.cluster.create(objectOf(GATEWAYS, gateway, { gatewayClassName: shared, listeners }))
   const rules = [{ backendRefs: [{ name: 'api', port: 80 }] }]
   await tenant.cluster.create(objectOf(GRPC_ROUTES, route, { parentRefs: [{ name: 'late' }], rules }))
-  await host.until(GRPC_ROUTES, tenant.copyOf(route), () => true)
+  const copy = await host.until(GRPC_ROUTES, tenant.copyOf(route), () => true)
+  expect(copy.metadata.name).toBe(tenant.copyOf(route).name)
   await tenant.cluster.delete(GRPC_ROUTES, route)
   await host.untilGone(GRPC_ROUTES, tenant.copyOf(route))
 })
