@@ -93,7 +93,7 @@ export class KindWatch {
   async run(signal: AbortSignal): Promise<void> {
     const { cluster, log, fence } = this.#options
     const resume = await this.#keeper.claim(cluster.identity)
-    const isKept = resume.resourceVersion === undefined || (await this.#isStateKept())
+    const isKept = resume.resourceVersion === undefined || (await this.#isStateKept(signal))
     log.epoch = resume.epoch
     const isRepeatable = resume.idsRemembered && !resume.isNewOwner && isKept
     log.idSuffix = isRepeatable ? '' : `/${fence}-${resume.epoch}`
@@ -125,9 +125,9 @@ export class KindWatch {
   }
 
   /** Where others surround the lists, they look after the markers as well. */
-  async #isStateKept(): Promise<boolean> {
-    const { bus, scope, hooks, logger, cluster } = this.#options
-    if (hooks !== undefined || (await isStateKept(bus, scope))) return true
+  async #isStateKept(signal: AbortSignal): Promise<boolean> {
+    const { scope, hooks, logger, cluster } = this.#options
+    if (hooks !== undefined || (await isStateKept({ ...this.#options, signal }))) return true
     const fields = { cluster: cluster.name, resource: resourceToken(scope.resource) }
     logger.error(fields, 'STATE has lost what it knew of a kind; it is listed afresh')
     return false
