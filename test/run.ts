@@ -6,31 +6,60 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { type StageCount, addCounts, countStage, summaryLine } from './summary.ts'
+import {
+  type StageCount,
+  type StageReport,
+  addCounts,
+  countStage,
+  summaryLine,
+  toRunAgain,
+  withSecondRun,
+} from './summary.ts'
 
 const root = dirname(import.meta.dirname)
 const allStages = ['unit', 'integration', 'e2e']
 
-/** Runs one stage; its output goes to the terminal as it comes. */
-async function runStage(stage: string, reportFile: string): Promise<StageCount> {
+/** Runs one stage, or some of its files; its output goes to the terminal as it comes. */
+async function runVitest(
+  stage: string,
+  files: string[] = [],
+): Promise<{ report: StageReport | undefined; exitCode: number }> {
   const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
-  const args = ['run', '--project', stage, '--passWithNoTests']
-  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`]
+  const reportFile = join(folder, `${stage}.json`)
+  rmSync(reportFile, { force: true })
+  const args = ['run', '--project', stage, '--passWithNoTests', ...files]
+  const reporters = ['--reporter=default', `--reporter=${join(import.meta.dirname, 'reporter.ts')}`]
   const child = spawn(process.execPath, [vitest, ...args, ...reporters], {
     cwd: root,
     stdio: 'inherit',
-    env: { NODE_COMPILE_CACHE: join(root, '.cache', 'node-compile'), ...process.env },
+    env: {
+      NODE_COMPILE_CACHE: join(root, '.cache', 'node-compile'),
+      ...process.env,
+      CAUSEWAY_TEST_REPORT: reportFile,
+    },
   })
   const exitCode = await new Promise<number>((resolve) => {
     child.once('error', () => resolve(-1))
     child.once('close', (code) => resolve(code ?? -1))
   })
-  return countStage(readReport(reportFile), exitCode)
+  return { report: readReport(reportFile), exitCode }
 }
 
-function readReport(file: string): unknown {
+/** Runs one stage, and once more, alone, what failed in it: a test that passes then is told as flaky. */
+async function runStage(stage: string): Promise<{ count: StageCount; flaky: string[] }> {
+  const { report, exitCode } = await runVitest(stage)
+  const again = toRunAgain(report)
+  if (report === undefined || again.length === 0) return { count: countStage(report, exitCode), flaky: [] }
+  process.stdout.write(`\n=== ${stage}, once more: ${again.join(', ')} ===\n`)
+  const second = await runVitest(stage, again)
+  if (second.report === undefined) return { count: countStage(report, exitCode), flaky: [] }
+  const both = withSecondRun(report, second.report)
+  return { count: countStage(both.report, second.exitCode), flaky: both.flaky }
+}
+
+function readReport(file: string): StageReport | undefined {
   try {
-    return JSON.parse(readFileSync(file, 'utf8'))
+    return JSON.parse(readFileSync(file, 'utf8')) as StageReport
   } catch {
     return undefined
   }
@@ -48,9 +77,9 @@ const lines: string[] = []
 let total: StageCount = { passed: 0, failed: 0, skipped: 0 }
 for (const stage of stages) {
   process.stdout.write(`\n=== ${stage} ===\n`)
-  const count = await runStage(stage, join(folder, `${stage}.json`))
+  const { count, flaky } = await runStage(stage)
   total = addCounts(total, count)
-  lines.push(`${stage}: ${summaryLine(count)}`)
+  lines.push(`${stage}: ${summaryLine(count)}`, ...flaky.map((name) => `flaky, passed only when run again: ${name}`))
 }
 rmSync(folder, { recursive: true, force: true })
 if (total.passed + total.failed === 0) lines.push('no test ran, which counts as a failure')
