@@ -184,6 +184,25 @@ test.each(MODES)('up --once runs the sample, checks it and ends with 0, $mode', 
   expect(stdout).toMatch(/ok: \d+ pods of 2 tenants run on the host/)
 })
 
+test('what a user has deleted of the sample does not come back with the next start', async () => {
+  let up = await startUp({ separate: false, sample: true })
+  const file = up.ready.kubeconfigs['team-a'] ?? ''
+  const deleted = { namespace: 'sample', name: 'volume-test' }
+  let tenant = await openCluster(file)
+  await tenant.delete('pods', deleted, { gracePeriodSeconds: 0 })
+  await tenant.untilGone('pods', deleted)
+  await tenant.close()
+  await up.stop()
+
+  up = await up.restart({})
+  tenant = await openCluster(file)
+  const names = (await tenant.list('pods', 'sample')).map(({ metadata }) => metadata.name)
+  expect(names).toContain('cartservice')
+  expect(names).not.toContain(deleted.name)
+  await tenant.close()
+  await up.dispose()
+})
+
 async function withBus<T>(up: Installation, use: (bus: Bus) => Promise<T>): Promise<T> {
   const bus = await connectBus({ servers: up.ready.natsUrl, name: 'e2e', signal: new AbortController().signal })
   try {

@@ -19,6 +19,8 @@ export type InstallationOptions = {
   /** @default a folder of its own, removed by `dispose` */
   data?: string
   separate: boolean
+  /** Whether tenants get the sample. @default false */
+  sample?: boolean
   /** Values of `--tenant`. */
   tenants?: readonly string[]
   hostKubeconfig?: string
@@ -113,7 +115,7 @@ export function upArguments(data: string, options: Omit<InstallationOptions, 'da
   return [
     'up',
     '--json',
-    '--no-sample',
+    ...(options.sample === true ? [] : ['--no-sample']),
     ...(options.console === true ? [] : ['--no-console']),
     '--data',
     data,

@@ -74,6 +74,15 @@ export class DataFolder {
     this.#write('ports.json', ports)
   }
 
+  /** Tenants to which the sample was applied. */
+  sampled(): string[] {
+    return this.#read<string[]>('sampled.json') ?? []
+  }
+
+  storeSampled(tenants: readonly string[]): void {
+    this.#write('sampled.json', tenants)
+  }
+
   /** What is running on this folder, if anything is. */
   running(): RunningInfo | undefined {
     const stored = this.#read<RunningInfo & Started>('running.json')

@@ -67,8 +67,8 @@ export async function up(options: UpOptions): Promise<number> {
       if (!following.signal.aborted) terminal.progress(`· the table stands still: ${errorMessage(error)}`)
     })
     const stopDrawing = terminal.isTty && !json ? drawEvery(terminal, rows) : () => undefined
-    if (json) terminal.print(JSON.stringify(summary(running)))
     const samples = await applySamples(options, tenants)
+    if (json) terminal.print(JSON.stringify(summary(running)))
     if (once) {
       status = await checkAll({ running, tenants, samples, options, rows })
     } else {
@@ -92,17 +92,25 @@ export async function up(options: UpOptions): Promise<number> {
 type ServedTenant = CheckedTenant & { kubeconfig: string }
 type Samples = ReadonlyMap<string, ReturnType<typeof sampleObjects>>
 
-/** Applies the sample to the embedded tenants, and a Deployment to the first. */
+/**
+ * Applies the sample to the embedded tenants, and a Deployment to the first. What a user has made of an earlier start's
+ * sample stays so, unless the sample is to be checked.
+ */
 async function applySamples(options: UpOptions, tenants: readonly ServedTenant[]): Promise<Samples> {
   const embedded = new Set(
     options.plan.tenants.filter((tenant) => tenant.kubeconfig === undefined).map(({ name }) => name),
   )
   const samples = new Map<string, ReturnType<typeof sampleObjects>>()
   if (!options.sample) return samples
+  const { folder, once } = options
+  const applied = new Set(folder.sampled())
   for (const [index, tenant] of tenants.filter(({ name }) => embedded.has(name)).entries()) {
+    if (applied.has(tenant.name) && !once) continue
     const objects = sampleObjects(index === 0)
     samples.set(tenant.name, objects)
     await applySample(tenant.client, objects)
+    applied.add(tenant.name)
+    folder.storeSampled([...applied])
   }
   return samples
 }
