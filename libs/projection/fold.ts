@@ -165,8 +165,9 @@ function wokenBy(
   }
   return tenants.flatMap((tenant) =>
     reasons.flatMap((reason) => {
-      projection.pending.wake({ tenant, reason })
-      return projection.pending.parkedFor(tenant, reason)
+      const parked = projection.pending.parkedFor(tenant, reason)
+      if (parked.length > 0) projection.pending.wake({ tenant, reason })
+      return parked
     }),
   )
 }
