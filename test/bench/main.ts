@@ -77,3 +77,5 @@ try {
   process.stderr.write(`bench: ${errorMessage(error)}\n`)
   process.exitCode = error instanceof ConfigError ? 2 : 1
 }
+// A scenario that failed in the middle may have left watches open.
+if (process.exitCode !== undefined) await stopAll().finally(() => process.exit())

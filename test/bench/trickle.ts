@@ -54,6 +54,8 @@ export async function trickleInTenant(installation: Installation, field: Field, 
       const name = `trickle-${index}`
       const { sentAt, answeredAt } = await createPod(tenant.client, NAMESPACE, name)
       await untilRunning(tenant.pods, name)
+      // The host's watch may tell later than the tenant's.
+      await untilRunning(field.host, name)
       const copy = present(field.host.pods.get(name), `the host copy of ${name}`)
       const original = present(tenant.pods.pods.get(name), name)
       calls.push(answeredAt - sentAt)
@@ -70,7 +72,10 @@ export async function inRhythm({ pods, perSecond }: Rhythm, each: (index: number
   const underWay: Promise<void>[] = []
   for (let index = 0; index < pods; index++) {
     await sleep(Math.max(0, startedAt + (index * 1000) / perSecond - systemClock.now()))
-    underWay.push(each(index))
+    const one = each(index)
+    // Told below, once all have begun.
+    one.catch(() => undefined)
+    underWay.push(one)
   }
   await Promise.all(underWay)
 }
