@@ -116,16 +116,20 @@ describe('virtual nodes', () => {
   })
 
   test('that were just made are beaten for at once, and no more when they are gone', async () => {
-    servers['team-a']?.script('list', nodes(), nodes('n2'))
-    servers['team-a']?.script('other', renewed)
+    servers['team-a']?.script('list', nodes('n1'))
+    servers['team-a']?.script('other', renewed, renewed, renewed)
     start()
-    await expect.poll(() => requestsOf('team-a')).toHaveLength(1)
-    heartbeats.made('team-a')
-    await pass(1_000)
     await expect.poll(() => results).toEqual(['renewed'])
+    heartbeats.made('team-a', { name: 'n2', uid: 'uid-of-n2' })
+    await pass(1_000)
+    // Those that are there already keep their rhythm, and nothing is listed again.
+    await expect.poll(() => results).toEqual(['renewed', 'renewed'])
+    const first = [`PATCH ${lease('n1')}`, `PATCH ${lease('n2')}`]
+    expect(requestsOf('team-a').slice(1)).toEqual(first)
     heartbeats.gone('team-a', 'n2')
-    await pass(2 * EVERY_MS)
-    expect(requestsOf('team-a')).toHaveLength(3)
+    await pass(EVERY_MS)
+    await expect.poll(() => results).toHaveLength(3)
+    expect(requestsOf('team-a').slice(1)).toEqual([...first, `PATCH ${lease('n1')}`])
   })
 
   test('of a tenant that has none cost no call until they are asked for again', async () => {

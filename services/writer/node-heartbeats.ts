@@ -26,6 +26,8 @@ export type NodeHeartbeatsOptions = {
 /** The virtual nodes of a tenant by name, with their uids. */
 type TenantNodes = {
   nodes: Map<string, string>
+  /** Those of them that were just made and have had no beat yet. */
+  fresh: Set<string>
   /** When all of them must be asked for again, ms since the epoch. */
   listAt: number
   nextAt: number
@@ -65,17 +67,18 @@ export class NodeHeartbeats {
     }
   }
 
-  /** A virtual node was made: its first beat comes at once. */
-  made(tenant: string): void {
-    const state = this.#state(tenant)
-    const now = this.#options.clock.now()
-    state.nextAt = now
-    state.listAt = now
+  /** A virtual node was made: its first beat comes at once, and the others keep their rhythm. */
+  made(tenant: string, node: { name: string; uid: string }): void {
+    const { nodes, fresh } = this.#state(tenant)
+    nodes.set(node.name, node.uid)
+    fresh.add(node.name)
   }
 
   /** A virtual node was removed. */
   gone(tenant: string, name: string): void {
-    this.#tenants.get(tenant)?.nodes.delete(name)
+    const state = this.#tenants.get(tenant)
+    state?.nodes.delete(name)
+    state?.fresh.delete(name)
   }
 
   #tick(): void {
@@ -85,27 +88,29 @@ export class NodeHeartbeats {
     for (const tenant of this.#tenants.keys()) if (!current.has(tenant)) this.#tenants.delete(tenant)
     for (const tenant of current) {
       const state = this.#state(tenant)
-      if (state.isBeating || now < state.nextAt) continue
-      state.nextAt = now + everyMs * (0.9 + 0.2 * random())
+      const isTurn = now >= state.nextAt
+      if (state.isBeating || (!isTurn && state.fresh.size === 0)) continue
+      if (isTurn) state.nextAt = now + everyMs * (0.9 + 0.2 * random())
       state.isBeating = true
-      void this.#beatAll(tenant, state).finally(() => {
+      void this.#beatAll(tenant, state, { onlyFresh: !isTurn }).finally(() => {
         state.isBeating = false
       })
     }
   }
 
-  async #beatAll(tenant: string, state: TenantNodes): Promise<void> {
+  async #beatAll(tenant: string, state: TenantNodes, { onlyFresh }: { onlyFresh: boolean }): Promise<void> {
     const { mayBeat, counted, signal } = this.#options
     const client = this.#options.client(tenant)
     if (client === undefined || !(await mayBeat()) || signal.aborted) return
     try {
-      await this.#list(client, state)
+      if (!onlyFresh) await this.#list(client, state)
     } catch {
       state.listAt = 0
       if (!signal.aborted) counted('failed')
       if (state.nodes.size === 0) return
     }
-    const waiting = [...state.nodes]
+    const waiting = [...state.nodes].filter(([name]) => !onlyFresh || state.fresh.has(name))
+    state.fresh.clear()
     const worker = async (): Promise<void> => {
       for (let next = waiting.shift(); next !== undefined && !signal.aborted; next = waiting.shift()) {
         const [name, uid] = next
@@ -122,13 +127,14 @@ export class NodeHeartbeats {
     const { clock, everyMs } = this.#options
     const now = clock.now()
     if (now < state.listAt) return
-    // Set before the call: a node that is made meanwhile sets it back.
     state.listAt = now + BEATS_PER_LIST * everyMs
     const labelSelector = `${LABELS.virtualNode}=true`
     const nodes = new Map<string, string>()
     for await (const { items } of client.listPages(RESOURCES.nodes, { ...this.#call(), labelSelector })) {
       for (const { metadata } of items) nodes.set(metadata.name ?? '', metadata.uid ?? '')
     }
+    // What was made meanwhile may not be among them.
+    for (const name of state.fresh) nodes.set(name, state.nodes.get(name) ?? '')
     state.nodes = nodes
   }
 
@@ -142,7 +148,7 @@ export class NodeHeartbeats {
     const { clock, random, everyMs } = this.#options
     // Spread, but soon: whoever renewed them before may have stopped long ago.
     const nextAt = clock.now() + (random() * everyMs) / 3
-    const state = { nodes: new Map<string, string>(), listAt: 0, nextAt, isBeating: false }
+    const state = { nodes: new Map<string, string>(), fresh: new Set<string>(), listAt: 0, nextAt, isBeating: false }
     this.#tenants.set(tenant, state)
     return state
   }

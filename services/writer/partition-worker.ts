@@ -322,11 +322,11 @@ export class PartitionWorker {
     for (const next of ready) this.#submit(next, outcomes)
   }
 
-  #notice({ target, write }: LoggedIntent, { result }: Settled): void {
+  #notice({ target, write }: LoggedIntent, { result, uid = '' }: Settled): void {
     // They may be there although the pod could not be made.
     if (write.op === 'create' && write.tokens !== undefined) this.#tokens.made(target.tenant)
     if (result !== 'done' || target.side !== 'virtual' || target.resource !== 'nodes') return
-    if (write.op === 'create') this.#heartbeats.made(target.tenant)
+    if (write.op === 'create') this.#heartbeats.made(target.tenant, { name: target.name, uid })
     if (write.op === 'delete') this.#heartbeats.gone(target.tenant, target.name)
   }
 
