@@ -8,6 +8,9 @@ import { CausewayError } from '#libs/kernel'
 /** As deploy/bin/causeway has them. */
 const NODE_FLAGS = ['--max-semi-space-size=16']
 
+/** Compiled code is kept, as there: a start that reads it is what users have. */
+const COMPILE_CACHE = fileURLToPath(new URL('../../.cache/node-compile', import.meta.url))
+
 /** What was started and has not ended. */
 const running = new Set<ChildProcess>()
 
@@ -25,7 +28,13 @@ export function startNode(
   const flags = [env['NODE_OPTIONS'] ?? '', profile].join(' ').trim()
   const child = spawn(process.execPath, [...NODE_FLAGS, join(services, module), ...args], {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
-    env: { ...process.env, ...env, ...(flags === '' ? {} : { NODE_OPTIONS: flags }), CAUSEWAY_LOG_LEVEL: 'warn' },
+    env: {
+      NODE_COMPILE_CACHE: COMPILE_CACHE,
+      ...process.env,
+      ...env,
+      ...(flags === '' ? {} : { NODE_OPTIONS: flags }),
+      CAUSEWAY_LOG_LEVEL: 'warn',
+    },
     detached: true,
   })
   running.add(child)
