@@ -233,10 +233,12 @@ function followingUsers(projection: Projection, tenant: string, ref: ObjectRef):
     .map((user) => ({ tenant, ref: user }))
 }
 
-/** Objects that wait for this one. */
+const MISS: ReadonlySet<string> = new Set(['waiting', 'noted'])
+
+/** Objects that wait for this one, or of which it is known that they miss something. */
 function waitingUsers(projection: Projection, tenant: string, ref: ObjectRef): DecisionKey[] {
   return projection.references
     .usersOf(tenant, ref)
     .map((user) => ({ tenant, ref: user }))
-    .filter((user) => projection.pending.of(user).some((row) => row.state === 'waiting'))
+    .filter((user) => projection.pending.of(user).some((row) => MISS.has(row.state)))
 }

@@ -6,7 +6,7 @@ export type DecisionKey = { tenant: string; ref: ObjectRef }
 
 /** What is under way for one write slot of a key. */
 export type Pending = {
-  /** Which write of the key: target, operation and subresource; or `wait` and `reject`. */
+  /** Which write of the key: target, operation and subresource; or `wait`, `reject`, `note`, `unread`. */
   slot: string
   intentId: string
   /** Fingerprint of the write: the same write is not asked for twice. */
@@ -16,8 +16,9 @@ export type Pending = {
   /**
    * `issued`: in the log, no outcome yet. `done`: made, its echo in the watch not seen yet. `settled`: made and echoed.
    * `retry`: to be decided again at once. `parked`: waits for `reason`. `waiting`: not decided yet, see `Decision` wait.
+   * `noted`: nothing waits, and `reason` is to be known all the same.
    */
-  state: 'issued' | 'done' | 'settled' | 'retry' | 'parked' | 'waiting'
+  state: 'issued' | 'done' | 'settled' | 'retry' | 'parked' | 'waiting' | 'noted'
   reason?: string
   message?: string
   /** resourceVersion that the write resulted in. */
@@ -88,6 +89,9 @@ export class PendingTable {
   readonly #retry
   readonly #wake
   readonly #waiting
+  readonly #noted
+  readonly #unansweredSince
+  readonly #inSlot
 
   constructor(database: Database) {
     const key = 'tenant = ? AND resource = ? AND namespace = ? AND name = ?'
@@ -131,8 +135,16 @@ export class PendingTable {
        ORDER BY since DESC, resource, namespace, name LIMIT 1`,
     )
     this.#waiting = database.prepare<[string, number], { count: number }>(
-      `SELECT count(*) AS count FROM (SELECT 1 FROM ${byReason} WHERE tenant = ? AND reason IS NOT NULL LIMIT ?)`,
+      `SELECT count(*) AS count FROM
+         (SELECT 1 FROM ${byReason} WHERE tenant = ? AND reason IS NOT NULL AND state <> 'noted' LIMIT ?)`,
     )
+    this.#noted = database.prepare<[], { reason: string; count: number }>(
+      `SELECT reason, count(*) AS count FROM ${byReason} WHERE reason IS NOT NULL AND state = 'noted' GROUP BY reason`,
+    )
+    this.#unansweredSince = database.prepare<[], { since: number | null }>(
+      "SELECT min(since) AS since FROM pending WHERE state = 'issued' AND reason IS NULL",
+    )
+    this.#inSlot = database.prepare<[string], Row & KeyRow>('SELECT * FROM pending WHERE slot = ?')
     this.#waitingByReason = database.prepare<[], { tenant: string; reason: string; count: number }>(
       `SELECT tenant, reason, count(DISTINCT resource || '/' || namespace || '/' || name) AS count FROM pending
        WHERE ${isWaiting} AND ${ofKnownTenant} GROUP BY tenant, reason`,
@@ -224,6 +236,21 @@ export class PendingTable {
   /** How many writes are parked, and creations wait for a moment, by reason. */
   parkedByReason(): { reason: string; count: number }[] {
     return this.#parkedByReason.all()
+  }
+
+  /** How many objects have a reason although nothing of them waits, by that. */
+  notedByReason(): { reason: string; count: number }[] {
+    return this.#noted.all()
+  }
+
+  /** Since when the oldest intent has been without an answer, ms since the epoch. */
+  unansweredSince(): number | undefined {
+    return this.#unansweredSince.get()?.since ?? undefined
+  }
+
+  /** All rows of a slot, whatever key they are of. */
+  inSlot(slot: string): (DecisionKey & Pending)[] {
+    return this.#inSlot.all(slot).map((row) => ({ ...keyOfRow(row), ...fromRow(row) }))
   }
 
   /** How many objects of each tenant wait, by reason. */

@@ -93,6 +93,41 @@ export const METRICS = {
     help: 'Objects that wait, by reason.',
     labels: ['reason'],
   },
+  noted: {
+    name: 'causeway_translator_noted',
+    type: 'gauge',
+    help: 'Objects of which nothing waits and that are kept from the host, or cannot start there, by reason.',
+    labels: ['reason'],
+  },
+  eventsTold: {
+    name: 'causeway_translator_events_total',
+    type: 'counter',
+    help: 'Events about their objects that tenants were to get, by reason.',
+    labels: ['reason'],
+  },
+  copiesLost: {
+    name: 'causeway_translator_copies_lost_total',
+    type: 'counter',
+    help: 'Copies that somebody else deleted on the host, by resource and what followed: created again, or deleted in the tenant.',
+    labels: ['resource', 'result'],
+  },
+  kindsOff: {
+    name: 'causeway_translator_kinds_off',
+    type: 'gauge',
+    help: 'Tenants of the process whose configuration keeps objects of a kind in the tenant, by resource.',
+    labels: ['resource'],
+  },
+  unanswered: {
+    name: 'causeway_translator_unanswered_seconds',
+    type: 'gauge',
+    help: 'How long the oldest intent has been waiting for a writer to say what became of it.',
+  },
+  partitionsUnowned: {
+    name: 'causeway_partitions_unowned',
+    type: 'gauge',
+    help: 'Partitions that nobody works on, by role.',
+    labels: ['role'],
+  },
   traceSpans: {
     name: 'causeway_trace_spans_total',
     type: 'counter',

@@ -1,11 +1,37 @@
 import type { Intent, Reason } from '#libs/events'
+import type { VerdictReason } from '#libs/explain'
 import { sha256Hex } from '#libs/kernel'
 import { type KubeObject, type ObjectRef, knownResource } from '#libs/kube-model'
 import { withoutHostNames, withoutOwnLabels } from '#libs/translation'
 
+/** What a tenant can be told: what an object waits for, what keeps it although nothing waits, or that all is well. */
+export type Told = Reason | 'Synced' | Extract<VerdictReason, 'Excluded' | 'MissingReference' | 'DeletedOnHost'>
+
+type Text = {
+  reason: string
+  text: string
+  showAnswer?: boolean
+  /** Whether what is shown is of our own making, in the tenant's names, and no API's words. */
+  isOwn?: boolean
+  isNormal?: boolean
+}
+
 /** What a tenant is told about its own object. The texts name nothing of the host. */
-const TENANT_TEXT: Record<Reason | 'Synced', { reason: string; text: string; showAnswer?: boolean }> = {
-  Synced: { reason: 'Synced', text: 'it is in sync again' },
+const TENANT_TEXT: Record<Told, Text> = {
+  Synced: { reason: 'Synced', text: 'it is in sync again', isNormal: true },
+  Excluded: { reason: 'SyncExcluded', text: 'it is kept from the host', showAnswer: true, isOwn: true, isNormal: true },
+  MissingReference: {
+    reason: 'SyncWaiting',
+    text: 'it refers to what this cluster does not have, and starts when that is there',
+    showAnswer: true,
+    isOwn: true,
+  },
+  DeletedOnHost: {
+    reason: 'SyncLost',
+    text: 'its copy was deleted on the host, and not by Causeway',
+    showAnswer: true,
+    isOwn: true,
+  },
   ForeignObject: {
     reason: 'SyncConflict',
     text: 'an object that does not belong to this cluster holds the name on the host; rename the object, or ask the operator',
@@ -51,6 +77,9 @@ const TENANT_TEXT: Record<Reason | 'Synced', { reason: string; text: string; sho
   PoisonMessage: { reason: 'SyncFailed', text: 'it could not be processed; ask the operator' },
 }
 
+/** Every word that an Event can begin with. */
+export const TOLD = Object.keys(TENANT_TEXT) as readonly Told[]
+
 /** Where Events about objects without namespace are. */
 const EVENTS_OF_NONE = 'default'
 
@@ -62,8 +91,7 @@ export type Announcement = {
   object: KubeObject
   /** Name of what must not be shown on the host side. */
   hostName: string
-  /** What it waits for; `Synced` when it waits no more. */
-  reason: Reason | 'Synced'
+  reason: Told
   /** The API's answer. */
   message: string
   /** How often this has happened, from 1. */
@@ -79,7 +107,7 @@ export function announcementFor(item: Announcement): Pick<Intent, 'target' | 'wr
   if (kind === undefined) return undefined
   const namespace = item.ref.namespace === '' ? EVENTS_OF_NONE : item.ref.namespace
   const told = TENANT_TEXT[item.reason]
-  const answer = told.showAnswer ? `: ${tenantAnswer(item)}` : ''
+  const answer = told.showAnswer ? `: ${told.isOwn === true ? item.message : tenantAnswer(item)}` : ''
   const stem = item.ref.name.slice(0, 200).replace(/[-.]+$/, '')
   const name = `${stem}.${sha256Hex(`${item.object.metadata.uid}/${item.reason}`).slice(0, 16)}`
   const time = new Date(item.now).toISOString().replace(/\.\d+Z$/, 'Z')
@@ -99,7 +127,7 @@ export function announcementFor(item: Announcement): Pick<Intent, 'target' | 'wr
           uid: item.object.metadata.uid,
           resourceVersion: item.object.metadata.resourceVersion,
         },
-        type: item.reason === 'Synced' ? 'Normal' : 'Warning',
+        type: told.isNormal === true ? 'Normal' : 'Warning',
         reason: told.reason,
         message: `${item.reason}: ${told.text}${answer}`.slice(0, 1024),
         source: { component: 'causeway' },

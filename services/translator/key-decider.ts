@@ -1,26 +1,31 @@
 import { type Intent, type LoggedChange, type LoggedOutcome, REASONS, type Reason, type SidedRef } from '#libs/events'
 import { type Clock, errorMessage } from '#libs/kernel'
-import { keyString } from '#libs/kube-model'
+import { type ObjectKey, keyString } from '#libs/kube-model'
 import type { DecisionKey, Pending, Projection } from '#libs/projection'
 import type { Logger } from '#libs/telemetry'
 import {
   ANNOTATIONS,
+  type Decision,
   type TenantContext,
+  type View,
   decideFor,
-  hostNamespaceFor,
   isMirrored,
   kindFor,
   mirrorFor,
 } from '#libs/translation'
 import type { Vault } from '#libs/vault'
-import { announcementFor } from './announce.ts'
+import { Announcer } from './announcer.ts'
 import type { DeletionGuard } from './deletion-guard.ts'
 import type { TranslatorMetrics } from './metrics.ts'
 import type { DroppedWritesKeeper } from './dropped-writes.ts'
+import { NOTE_SLOT, keepNote, noteIn, noteOn } from './notes.ts'
 import { type Cause, type Plan, WAIT_SLOT, plan } from './plan.ts'
 import { RepeatBrake } from './repeat-brake.ts'
 import { SeenVersions } from './seen-versions.ts'
 import { COUNTED_WAITING, settle } from './settle.ts'
+import { TakenCopies } from './taken-copies.ts'
+import { TellingBudget } from './telling-budget.ts'
+import { UNREAD_SLOT, UnreadMessages } from './unread-messages.ts'
 
 /** When an object that cannot be processed is tried again: a later version of this build may know better. */
 const POISON_RETRY_MS = 600_000
@@ -51,6 +56,8 @@ export type KeyDeciderOptions = {
   guard: Pick<DeletionGuard, 'admit' | 'settled'>
   /** What operators have dropped. @default nothing */
   dropped?: Pick<DroppedWritesKeeper, 'keep'> | undefined
+  /** @default one of its own */
+  budget?: TellingBudget
   tenant(name: string): TenantContext | undefined
 }
 
@@ -59,9 +66,20 @@ export class KeyDecider {
   readonly #options: KeyDeciderOptions
   readonly #seen = new SeenVersions()
   readonly #repeats = new RepeatBrake()
+  readonly #announcer: Announcer
+  readonly #unread: UnreadMessages
+  readonly #taken: TakenCopies
 
   constructor(options: KeyDeciderOptions) {
     this.#options = options
+    this.#announcer = new Announcer({ ...options, budget: options.budget ?? new TellingBudget() })
+    this.#unread = new UnreadMessages(options.projection)
+    this.#taken = new TakenCopies(options.projection)
+  }
+
+  /** What tenants are told. */
+  get announcer(): Pick<Announcer, 'due' | 'isHolding'> {
+    return this.#announcer
   }
 
   /**
@@ -78,9 +96,22 @@ export class KeyDecider {
     } catch (error) {
       metrics.poison('decide')
       logger.error({ tenant: key.tenant, ref: key.ref, err: error }, 'object cannot be decided about')
-      this.#poison(key, errorMessage(error))
-      return []
+      const message = errorMessage(error)
+      const isNew = this.#poison(key, message)
+      return isNew ? this.#announcer.announce(key, { reason: 'PoisonMessage', message, count: 1, cause }) : []
     }
+  }
+
+  /** Takes in that a message about an object cannot be read. @returns what its tenant is to be told */
+  unreadable(object: ObjectKey, message: string, cause: Cause): Intent[] {
+    const key = this.#unread.note(object, { message, now: this.#options.clock.now() })
+    if (key === undefined) return []
+    return this.#announcer.announce(key, { reason: 'PoisonMessage', message, count: 1, cause })
+  }
+
+  /** Looks at a change that is about to be folded in. */
+  sees(change: LoggedChange): void {
+    this.#taken.see(change)
   }
 
   /** Takes in that the log will never take an intent. */
@@ -105,20 +136,26 @@ export class KeyDecider {
     if (row?.state === 'issued') projection.pending.put(key, { ...row, due: clock.now() + DOUBLED_RETRY_MS })
   }
 
-  /** Notes why nothing can be decided, and when it is tried again: until then nothing of the key is due. */
-  #poison(key: DecisionKey, why: string): void {
+  /**
+   * Notes why nothing can be decided, and when it is tried again: until then nothing of the key is due.
+   * @returns whether it could be before
+   */
+  #poison(key: DecisionKey, why: string): boolean {
     const { projection, clock } = this.#options
     const now = clock.now()
     const due = now + POISON_RETRY_MS
-    for (const row of projection.pending.of(key)) {
+    const rows = projection.pending.of(key)
+    for (const row of rows) {
       if (row.due !== undefined && row.due < due) projection.pending.put(key, { ...row, due })
     }
     projection.pending.put(key, poisoned(why, { now, due }))
+    return rows.every(({ reason }) => reason !== 'PoisonMessage')
   }
 
   /** Notes that the watch has shown this version of an object. */
   saw(change: Pick<LoggedChange, 'key' | 'resourceVersion'>): void {
     this.#seen.add(keyString(change.key), change.resourceVersion)
+    this.#unread.read(change.key)
   }
 
   /**
@@ -191,7 +228,8 @@ export class KeyDecider {
   #decide(key: DecisionKey, tenant: TenantContext, cause: Cause): Intent[] {
     const { projection, clock, fence, vault, metrics, guard } = this.#options
     const now = clock.now()
-    const rows = projection.pending.of(key)
+    const all = projection.pending.of(key)
+    const rows = all.filter(({ slot }) => slot !== NOTE_SLOT && slot !== UNREAD_SLOT)
     const wait = rows.find((row) => row.slot === WAIT_SLOT)
     const view = projection.view(tenant, key.ref, waitedFor(rows, now))
     const decisions = decideFor(view).map((decision) => guard.admit(tenant, key, decision))
@@ -216,10 +254,42 @@ export class KeyDecider {
     for (const slot of planned.deletes) projection.pending.delete(key, slot)
     const dropped = this.#options.dropped?.keep(key, rows)
     const announcements = planned.rejected.flatMap(({ reason, message }) =>
-      this.#announce(key, tenant, { reason: reasonOf(reason), message, count: 1, cause }),
+      this.#announcer.announce(key, { reason: reasonOf(reason), message, count: 1, cause }),
     )
+    announcements.push(...this.#note(key, { view, decisions, rows: all }, cause))
     const free = planned.intents.filter(({ id }) => !held.has(id) && dropped?.has(id) !== true)
+    announcements.push(...this.#mourn(key, { view, rows, intents: free }, cause))
     return [...announcements, ...free.map((intent) => this.#finish(intent, metrics))]
+  }
+
+  /** Keeps what is to be known of an object of which nothing waits. @returns what its tenant is to be told */
+  #note(key: DecisionKey, of: { view: View; decisions: readonly Decision[]; rows: readonly Pending[] }, cause: Cause) {
+    const { projection, clock } = this.#options
+    const { view, decisions, rows } = of
+    const row = noteIn(rows)
+    const note = noteOn(view, decisions, projection)
+    for (const unread of rows) {
+      // Only a later message ends it, whenever it is tried.
+      const { due, ...rest } = unread
+      if (unread.slot === UNREAD_SLOT && due !== undefined) projection.pending.put(key, rest)
+    }
+    if (note === undefined) {
+      if (row !== undefined) projection.pending.delete(key, NOTE_SLOT)
+      return []
+    }
+    const { put, isToTell } = keepNote(row, note, clock.now())
+    if (put !== undefined) projection.pending.put(key, put)
+    return isToTell ? this.#announcer.announce(key, { ...note, count: (put?.attempt ?? 0) + 1, cause }) : []
+  }
+
+  /** What the tenant is to be told when somebody else has deleted a copy on the host. */
+  #mourn(key: DecisionKey, of: { view: View; rows: readonly Pending[]; intents: readonly Intent[] }, cause: Cause) {
+    const isTaken = this.#taken.take(key)
+    const followed = lossIn(of, isTaken)
+    if (followed === undefined) return []
+    this.#options.metrics.copyLost(key.ref.resource, followed)
+    const message = followed === 'created' ? 'it is made again' : 'so this one is deleted as well'
+    return this.#announcer.announce(key, { reason: 'DeletedOnHost', message, count: 1, cause })
   }
 
   /** What is to be remembered instead of making writes that somebody undoes again and again, by intent. */
@@ -268,56 +338,36 @@ export class KeyDecider {
     row: { before: Pending; after: Pending },
     { outcome, cause }: { outcome: LoggedOutcome; cause: Cause },
   ): Intent[] {
-    const tenant = this.#options.tenant(key.tenant)
-    if (tenant === undefined) return []
     const repeat = outcome.seq
     if (row.after.state === 'done' && row.before.reason !== undefined) {
-      return this.#announce(key, tenant, { reason: 'Synced', message: '', count: 1, cause, repeat })
+      return this.#announcer.announce(key, { reason: 'Synced', message: '', count: 1, cause, repeat })
     }
     const attempts = row.after.attempt + 1
     // Told at first, then ever more rarely: the count tells the rest.
     const isToTell = row.after.state === 'parked' && (attempts & (attempts - 1)) === 0
     if (!isToTell || outcome.reason === undefined) return []
     const { reason, message = '' } = outcome
-    return this.#announce(key, tenant, { reason, message, count: attempts, cause, repeat })
+    return this.#announcer.announce(key, { reason, message, count: attempts, cause, repeat })
   }
+}
 
-  #announce(
-    key: DecisionKey,
-    tenant: TenantContext,
-    what: { reason: Reason | 'Synced'; message: string; count: number; cause: Cause; repeat?: number },
-  ): Intent[] {
-    const { projection, clock, fence } = this.#options
-    const object = projection.objects.get({ tenant: key.tenant, side: 'virtual', ...key.ref })?.object
-    if (object === undefined) return []
-    const now = clock.now()
-    const event = announcementFor({
-      tenant: tenant.name,
-      hostNamespace: hostNamespaceFor(key.ref.namespace, tenant),
-      hostName: projection.hostKeyOf(tenant, key.ref).name,
-      ref: key.ref,
-      object,
-      reason: what.reason,
-      message: what.message,
-      count: what.count,
-      now,
-    })
-    if (event === undefined) return []
-    const intent: Intent = {
-      ...event,
-      id: `${key.tenant}/announce/${event.target.namespace}/${event.target.name}/${what.cause.seq}/${what.repeat ?? what.count}`,
-      source: key.ref,
-      needs: [],
-      causeSeq: what.cause.seq,
-      observedAt: what.cause.observedAt,
-      loggedAt: what.cause.loggedAt,
-      decidedAt: now,
-      rule: 'announce',
-      fence,
-      attempt: 0,
-    }
-    return [intent]
-  }
+/**
+ * What follows from a copy having been deleted by somebody else, if that is so: it is created again, or the tenant's pod
+ * is deleted. That this was told before is seen from the deletion being under way.
+ */
+function lossIn(
+  { view, rows, intents }: { view: View; rows: readonly Pending[]; intents: readonly Intent[] },
+  isTaken: boolean,
+): 'created' | 'deleted' | undefined {
+  if (view.virtual.object === undefined || view.virtual.object.metadata.deletionTimestamp !== undefined)
+    return undefined
+  if (isTaken && intents.some(({ write, target }) => write.op === 'create' && target.side === 'host')) return 'created'
+  const isTold = rows.some(
+    ({ slot, reason }) => reason === undefined && slot.startsWith('virtual/') && slot.endsWith('/delete'),
+  )
+  if (isTold) return undefined
+  const isFollowed = intents.some(({ rule }) => rule === 'hostTerminating' || (rule === 'hostGone' && isTaken))
+  return isFollowed ? 'deleted' : undefined
 }
 
 /** How long a creation has waited for what it refers to, in milliseconds. What has been tried since waits no more. */

@@ -2,11 +2,11 @@ import { partitionOf } from '#libs/events'
 import type { Clock } from '#libs/kernel'
 import type { Order, OrderAnswer, Orders, PlacedOrder } from '#libs/runtime'
 import type { Logger } from '#libs/telemetry'
-import type { PartitionWorker } from './partition-worker.ts'
+import type { OperatorsOrders } from './operators-orders.ts'
 import type { PatrolReport } from './patrol.ts'
 
 /** What carries orders out. Each resolves when that is committed, to `undefined` when the work ended before. */
-export type OrderTaker = Pick<PartitionWorker, 'retry' | 'drop' | 'patrol'>
+export type OrderTaker = Pick<OperatorsOrders, 'retry' | 'drop' | 'patrol'>
 
 export type OrderDeskOptions = {
   orders: Pick<Orders, 'follow' | 'answer' | 'withdraw'>

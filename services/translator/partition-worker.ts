@@ -1,19 +1,9 @@
 import { lastSequence } from '#libs/bus'
 import { DEFAULT_DELETION_LIMITS } from '#libs/config'
-import {
-  type Intent,
-  type LogMessage,
-  STREAMS,
-  type StreamName,
-  decodeChange,
-  decodeOutcome,
-  partitionOf,
-} from '#libs/events'
+import { type Intent, type LogMessage, STREAMS, type StreamName, partitionOf } from '#libs/events'
 import { errorMessage } from '#libs/kernel'
-import type { ObjectRef } from '#libs/kube-model'
-import type { Retrying } from '#libs/projection'
 import { Alarm } from './alarm.ts'
-import { Batch, causeOf } from './batch.ts'
+import { Batch } from './batch.ts'
 import { Committer } from './committer.ts'
 import { DeletionGuard, type HoldBoard } from './deletion-guard.ts'
 import { fillProjection } from './fill-projection.ts'
@@ -21,14 +11,18 @@ import { FollowedStream } from './followed-stream.ts'
 import { IntentLog } from './intent-log.ts'
 import { DroppedWritesKeeper } from './dropped-writes.ts'
 import { KeyDecider } from './key-decider.ts'
+import { MessageFolder } from './message-folder.ts'
+import { OperatorsOrders } from './operators-orders.ts'
 import type { Cause } from './plan.ts'
-import { Patrol, type PatrolReport } from './patrol.ts'
+import { Patrol } from './patrol.ts'
 import { PositionReport } from './position-report.ts'
 import { Reports } from './reports.ts'
 import { Sweeps } from './sweeps.ts'
 import { Takeover } from './takeover.ts'
+import { TellingBudget } from './telling-budget.ts'
 import { Turns } from './turns.ts'
 import { unlessAborted } from './unless-aborted.ts'
+import { Upkeep } from './upkeep.ts'
 import type { PartitionWorkerOptions } from './worker-options.ts'
 
 /** Keys decided between two looks at the log, so that a sweep delays no live change by more than a few milliseconds. */
@@ -43,12 +37,8 @@ const PATROL_EVERY_MS = 600_000
 /** Due keys taken at once. */
 const DUE_LIMIT = 500
 
-/** How often it is tidied up: tombstones, and positions in streams that are quiet. */
-const TIDY_EVERY_MS = 30_000
-const TIDY_SLICE = 50
-const TIDY_PAUSE_MS = 100
-/** How long a deletion is remembered at least. Whatever is later than this is confirmed by a live read. */
-const TOMBSTONE_LIFE_MS = 6 * 3_600_000
+/** How soon what tenants are to be told and was too much for a while is looked at again. */
+const TELL_AGAIN_MS = 500
 
 /** How long a step may take to come to its end when the work is to stop. */
 const DRAIN_MS = 2_000
@@ -67,9 +57,11 @@ export class PartitionWorker {
   readonly #report: PositionReport
   readonly #commits: Committer
   readonly #sweeps: Sweeps
-  readonly #reports: Reports
+  readonly #folder: MessageFolder
   readonly #patrol: Patrol
-  readonly #dropped: DroppedWritesKeeper
+  readonly #upkeep: Upkeep
+  /** What operators ask for. */
+  readonly orders: OperatorsOrders
   readonly #takeover = new Takeover([STREAMS.changes, STREAMS.outcomes])
   readonly #takenOver = Promise.withResolvers<void>()
   readonly #failure = Promise.withResolvers<never>()
@@ -84,7 +76,6 @@ export class PartitionWorker {
   #streams: FollowedStream[] = []
   /** When the first key is due, as of the last decisions; undefined when none is, or not known. */
   #dueAt: number | undefined
-  #tidyAt = 0
   #patrolAt: number
   #caughtUp = false
 
@@ -96,11 +87,35 @@ export class PartitionWorker {
       limits: options.deletions ?? DEFAULT_DELETION_LIMITS,
       board: options.holds ?? NOWHERE,
     })
-    this.#dropped = new DroppedWritesKeeper(options.projection, options.dropped ?? NO_MARKS)
-    this.#decider = new KeyDecider({ ...options, guard: this.#guard, dropped: this.#dropped })
+    const dropped = new DroppedWritesKeeper(options.projection, options.dropped ?? NO_MARKS)
+    const budget = new TellingBudget()
+    this.#decider = new KeyDecider({ ...options, guard: this.#guard, dropped, budget })
     this.#sweeps = new Sweeps(options.projection)
-    this.#reports = new Reports(options)
+    this.#folder = new MessageFolder({
+      ...options,
+      decider: this.#decider,
+      reports: new Reports({ ...options, budget }),
+      ownCause: (seq) => this.#ownCause(seq),
+      onSweep: (sweep) => {
+        this.#sweeps.add(sweep)
+        this.#alarm.set(options.clock.now())
+      },
+    })
     this.#patrol = new Patrol(options)
+    this.orders = new OperatorsOrders({
+      dropped,
+      patrol: this.#patrol,
+      tenants: () => this.#ownTenants(),
+      ordered: (step) => this.#ordered(step),
+      over: this.#over.promise,
+      signal: this.#interrupted.signal,
+    })
+    this.#upkeep = new Upkeep({
+      ...options,
+      streams: () => this.#streams,
+      inTurn: (step) => this.#turns.take(step),
+      onChange: () => this.#commits.soon(),
+    })
     this.#patrolAt = options.clock.now() + this.#patrolEveryMs
     this.#intents = new IntentLog({
       ...options,
@@ -175,51 +190,6 @@ export class PartitionWorker {
     })
   }
 
-  /**
-   * Has what a tenant's objects wait for tried now.
-   * @returns how many objects, once that is committed; `undefined` when the work has ended before
-   */
-  retry(order: Retrying): Promise<number | undefined> {
-    return this.#ordered(() => this.#dropped.retry(order))
-  }
-
-  /**
-   * Has what of an object is parked not tried any more.
-   * @returns how many writes, once that is committed; `undefined` when the work has ended before. Rejects when it cannot
-   *   be stored
-   */
-  async drop(order: {
-    tenant: string
-    object: ObjectRef
-    at: number
-    by?: string
-  }): Promise<{ dropped: number; judged: number } | undefined> {
-    const { tenant, object: ref } = order
-    const settled = await this.#ordered(() =>
-      unlessAborted(this.#dropped.drop({ tenant, ref }, order), this.#interrupted.signal).then(
-        (value) => ({ value }),
-        (error: unknown) => ({ error }),
-      ),
-    )
-    if (settled !== undefined && 'error' in settled) throw settled.error
-    return settled?.value
-  }
-
-  /**
-   * Decides about every object of a tenant again, or of all.
-   * @param tell told after each slice
-   * @returns what was seen, once that is committed; `undefined` when the work has ended before
-   */
-  async patrol(tenant: string | undefined, tell: (report: PatrolReport) => void): Promise<PatrolReport | undefined> {
-    const begun = await this.#ordered(() => {
-      const tenants = this.#ownTenants().filter((name) => tenant === undefined || name === tenant)
-      return { report: this.#patrol.run(tenants, tell) }
-    })
-    if (begun === undefined) return undefined
-    const report = await Promise.race([begun.report, this.#over.promise])
-    return report === undefined ? undefined : this.#ordered(() => report)
-  }
-
   /** Tenants whose deletions are stopped. */
   get holding(): number {
     return this.#guard.holding
@@ -292,7 +262,7 @@ export class PartitionWorker {
   async #fill(): Promise<void> {
     const { projection, partition, signal, logger, clock } = this.#options
     const startedAt = clock.now()
-    const fold = (stream: StreamName, message: LogMessage): void => this.#fold(stream, message, new Batch())
+    const fold = (stream: StreamName, message: LogMessage): void => this.#folder.fold(stream, message, new Batch())
     const messages = await fillProjection(projection, { ...this.#options, signal, fold })
     logger.info({ partition, messages, durMs: clock.now() - startedAt }, 'projection filled')
   }
@@ -318,7 +288,7 @@ export class PartitionWorker {
   async #take(stream: StreamName, messages: LogMessage[]): Promise<void> {
     await this.#commits.ifDue()
     const batch = new Batch()
-    for (const message of messages) this.#fold(stream, message, batch)
+    for (const message of messages) this.#folder.fold(stream, message, batch)
     const last = messages.at(-1)
     if (this.#takeover.isOver) await this.#decide(batch)
     else {
@@ -338,35 +308,6 @@ export class PartitionWorker {
     this.#alarm.set(this.#options.clock.now())
   }
 
-  #fold(stream: StreamName, message: LogMessage, batch: Batch): void {
-    const { projection, logger, metrics, partition } = this.#options
-    try {
-      if (stream === STREAMS.outcomes) {
-        const cause = this.#ownCause(message.seq)
-        const { keys, announcements } = this.#decider.settle(decodeOutcome(message), cause)
-        batch.add(keys, cause)
-        batch.announcements.push(...announcements)
-        return
-      }
-      const change = decodeChange(message)
-      if (Reports.covers(change)) {
-        batch.announcements.push(...this.#reports.take(change, causeOf(change)))
-        return
-      }
-      const { keys, sweeps = [] } = projection.fold(change)
-      if (change.key.side === 'host') batch.announcements.push(...this.#reports.shown(change.key))
-      this.#decider.saw(change)
-      metrics.folded(change.key.side, change.key.resource)
-      batch.add(keys, causeOf(change))
-      for (const sweep of sweeps) this.#sweeps.add(sweep)
-      if (sweeps.length > 0) this.#alarm.set(this.#options.clock.now())
-    } catch (error) {
-      // Skipped for good and told: one message that cannot be read must not stop all others.
-      metrics.poison('fold')
-      logger.error({ partition, seq: message.seq, subject: message.subject, err: error }, 'message cannot be read')
-    }
-  }
-
   async #announce({ announcements }: Batch): Promise<void> {
     for (const intent of announcements) await this.#intents.publish(intent, this.#interrupted.signal)
   }
@@ -384,6 +325,7 @@ export class PartitionWorker {
     }
     this.#dueAt = this.#options.projection.pending.nextDue()
     if (this.#dueAt !== undefined) this.#alarm.set(this.#dueAt)
+    if (this.#decider.announcer.isHolding) this.#alarm.set(this.#options.clock.now() + TELL_AGAIN_MS)
     return intents
   }
 
@@ -393,6 +335,7 @@ export class PartitionWorker {
     const now = clock.now()
     if (!this.#takeover.isOver) return this.#commits.ifDue()
     const batch = new Batch()
+    batch.announcements.push(...this.#decider.announcer.due())
     if (now >= (this.#dueAt ?? now)) batch.add(projection.pending.due(now, DUE_LIMIT), this.#ownCause())
     // After the others: what a change has touched is decided about with that change for a cause, as it was before.
     if (this.#takeover.isEmpty) this.#addSlice(batch, this.#sweeps)
@@ -411,8 +354,8 @@ export class PartitionWorker {
       if (!slice.isEmpty) this.#commits.soon()
     }
     if (!this.#takeover.isEmpty || !this.#sweeps.isEmpty || !this.#patrol.isEmpty) this.#alarm.set(now)
-    if (now >= this.#tidyAt) await this.#tidy(now)
-    this.#alarm.set(Math.min(this.#tidyAt, this.#patrolAt))
+    if (now >= this.#upkeep.dueAt) await this.#tidy(now)
+    this.#alarm.set(Math.min(this.#upkeep.dueAt, this.#patrolAt))
     await this.#commits.ifDue()
   }
 
@@ -432,29 +375,10 @@ export class PartitionWorker {
   }
 
   async #tidy(now: number): Promise<void> {
-    const { projection, logger, partition } = this.#options
     const freed = new Batch()
     freed.add(this.#guard.tidy(), this.#ownCause())
     await this.#decide(freed)
-    const isMore = projection.expireTombstones({ before: now - TOMBSTONE_LIFE_MS, now, limit: TIDY_SLICE })
-    this.#tidyAt = isMore ? now + TIDY_PAUSE_MS : now + TIDY_EVERY_MS
-    this.#commits.soon()
-    for (const stream of this.#streams) {
-      this.#advance(stream).catch((error: unknown) => logger.warn({ partition, err: error }, 'position not moved on'))
-    }
-  }
-
-  /** Follows a stream that goes on without messages for this partition, so that its position does not grow too old. */
-  async #advance(stream: FollowedStream): Promise<void> {
-    const before = stream.position
-    const end = await stream.quietUntil()
-    if (end === undefined) return
-    await this.#turns.take(() => {
-      if (!stream.isTaken(before)) return
-      this.#options.projection.setPosition(stream.stream, end)
-      stream.moveTo(end)
-      this.#commits.soon()
-    })
+    this.#upkeep.run(now)
   }
 
   #doubled(intent: Intent): void {

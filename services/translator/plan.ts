@@ -185,10 +185,15 @@ function planWrite(
     attempt,
     state: 'issued',
     carriesBase: decision.base !== undefined,
-    since: waited?.since ?? context.now,
+    since: waited?.since ?? unansweredSince(row, digest) ?? context.now,
     due: context.now + backoffDelay(ISSUED_LIMIT, attempt, () => 1),
     ...(waited?.reason === undefined ? {} : { reason: waited.reason }),
   })
+}
+
+/** Since when a write has been without an answer that is asked for once more, as the first may be lost. */
+function unansweredSince(row: Pending | undefined, digest: string): number | undefined {
+  return row?.state === 'issued' && row.digest === digest ? row.since : undefined
 }
 
 function isToCopy({ target, write }: WriteDecision): boolean {
@@ -219,6 +224,7 @@ function nextAttempt(
     case 'retry':
     case 'parked':
     case 'waiting':
+    case 'noted':
       return due ? row.attempt + 1 : 'under way'
   }
 }

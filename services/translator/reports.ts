@@ -20,26 +20,20 @@ import {
   virtualRefOf,
 } from '#libs/translation'
 import type { Cause } from './plan.ts'
-import { TokenBucket } from './token-bucket.ts'
+import { TellingBudget } from './telling-budget.ts'
 
 export type ReportsOptions = {
   projection: Pick<Projection, 'objects' | 'references'>
   fence: number
   clock: Clock
+  /** @default one of its own */
+  budget?: TellingBudget
   tenant(name: string): TenantContext | undefined
 }
 
 /** A report may come before the object that it is about: two watches know nothing of each other. */
 const HOLD_MS = 5_000
 const HELD_LIMIT = 500
-
-/**
- * What one tenant is told per second, and at once, so that a host with much to say keeps no tenant's writes waiting.
- * Warnings may take what the rest must leave.
- */
-const TOLD_PER_SECOND = 25
-const TOLD_AT_ONCE = 250
-const KEPT_FOR_WARNINGS = 50
 
 type Held = { change: LoggedChange; report: KubeObject; cause: Cause; until: number }
 
@@ -49,13 +43,14 @@ type Held = { change: LoggedChange; report: KubeObject; cause: Cause; until: num
  */
 export class Reports {
   readonly #options: ReportsOptions
-  readonly #buckets = new Map<string, TokenBucket>()
+  readonly #budget: TellingBudget
   /** By the host object that is waited for. */
   readonly #held = new Map<string, Held[]>()
   #heldCount = 0
 
   constructor(options: ReportsOptions) {
     this.#options = options
+    this.#budget = options.budget ?? new TellingBudget()
   }
 
   /** Whether a change is of this kind, so that it is not for the projection. */
@@ -92,7 +87,7 @@ export class Reports {
       if (subject !== undefined) this.#hold(item, subject, tenant)
       return []
     }
-    if (!this.#mayTell(tenant.name, report)) return []
+    if (!this.#budget.take(tenant.name, this.#options.clock.now(), report.type)) return []
     const body = tellReport(kind, { report, tenant, ...about, isHidden: (word) => this.#isHiddenNode(word, tenant) })
     if (body === undefined) return []
     const { name = '', namespace = '' } = body.metadata
@@ -165,13 +160,6 @@ export class Reports {
       if (rest.length === 0) this.#held.delete(id)
       else this.#held.set(id, rest)
     }
-  }
-
-  #mayTell(tenant: string, report: KubeObject): boolean {
-    const now = this.#options.clock.now()
-    const bucket = this.#buckets.get(tenant) ?? new TokenBucket({ perSecond: TOLD_PER_SECOND, size: TOLD_AT_ONCE, now })
-    this.#buckets.set(tenant, bucket)
-    return bucket.take(now, report.type === 'Warning' ? 0 : KEPT_FOR_WARNINGS)
   }
 }
 

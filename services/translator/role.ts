@@ -13,14 +13,12 @@ import {
   ownPartitions,
 } from '#libs/runtime'
 import { DroppedMarks } from './dropped-marks.ts'
+import { measure } from './gauges.ts'
 import { KeptHolds } from './hold-board.ts'
 import { createTranslatorMetrics } from './metrics.ts'
 import { OrderDesk } from './order-desk.ts'
 import { PartitionWorker, ProjectionOutdated } from './partition-worker.ts'
 import { WaitingBoard } from './waiting-board.ts'
-
-/** How often lag and parked counts are measured. */
-const GAUGES_EVERY_MS = 5_000
 
 /** How often it is told what waits. */
 const WAITING_EVERY_MS = 1_000
@@ -57,7 +55,7 @@ export async function startTranslator(context: RoleContext): Promise<Role> {
     partitions: config.partitions,
     clock,
     logger,
-    workerOf: (partition) => workers.get(partition)?.worker,
+    workerOf: (partition) => workers.get(partition)?.worker.orders,
     signal: AbortSignal.any([context.signal, closing.signal]),
   })
 
@@ -129,20 +127,7 @@ export async function startTranslator(context: RoleContext): Promise<Role> {
       else worker.takeTenant(event.tenant)
     }
   })
-  const gauges = setInterval(() => {
-    const parked = new Map<string, number>()
-    const waitingBy = new Map<string, number>()
-    for (const [partition, { worker, projection }] of workers) {
-      metrics.lag(partition, worker.lag)
-      for (const { reason, count } of projection.pending.parkedByReason())
-        parked.set(reason, (parked.get(reason) ?? 0) + count)
-      for (const { tenant, count } of projection.pending.waitingByReason())
-        waitingBy.set(tenant, (waitingBy.get(tenant) ?? 0) + count)
-    }
-    metrics.parked(parked)
-    metrics.waiting(waitingBy)
-    metrics.held([...workers.values()].reduce((sum, { worker }) => sum + worker.holding, 0))
-  }, GAUGES_EVERY_MS)
+  const stopMeasuring = measure({ ...context, ...config, workers, metrics, logger })
 
   const waits = setInterval(() => {
     for (const { projection } of workers.values()) {
@@ -167,7 +152,7 @@ export async function startTranslator(context: RoleContext): Promise<Role> {
     done: owner.done,
     close: async () => {
       unsubscribe()
-      clearInterval(gauges)
+      stopMeasuring()
       clearInterval(waits)
       await owner.close()
       closing.abort()

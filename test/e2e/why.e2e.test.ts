@@ -1,6 +1,4 @@
-import { createServer as createHttpsServer } from 'node:https'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, type Server, type Socket, connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Bus, connectBus, createPublisher } from '#libs/bus'
@@ -20,10 +18,11 @@ import { type KubeClient, createKubeClient } from '#libs/kube'
 import type { KubeObject } from '#libs/kube-model'
 import { lazyClusterConfig, openTenantRegistry, readTenantContext } from '#libs/runtime'
 import { createVault, loadKeyRing } from '#libs/vault'
-import { createServerCredential } from '../../services/apiserver/tls/certificate.ts'
 import { type Cluster, openCluster } from '../harness/cluster.ts'
 import { type Installation, newFolder, startUp } from '../harness/installation.ts'
 import { configMapOf, isRunning, podOf } from '../harness/objects.ts'
+import { startProxy } from '../harness/proxy.ts'
+import { startWebhook } from '../harness/webhook.ts'
 
 /*
  * For each class of failure: it is made to happen, and `why` names its cause and what to do; where the tenant can be told,
@@ -125,14 +124,22 @@ async function eventOn(name: string, reason: string, namespace = 'default'): Pro
   return message
 }
 
-/** The sum of a metric over all its series whose labels include these. */
-async function metric(name: string, labels: string): Promise<number> {
-  const { translator = '', writer = '' } = up.ready.health
-  const texts = await Promise.all([translator, writer].map(async (url) => (await fetch(`${url}/metrics`)).text()))
-  const series = texts
-    .flatMap((text) => text.split('\n'))
-    .filter((line) => line.startsWith(`${name}{`) && line.includes(labels))
+type Service = 'watcher' | 'translator' | 'writer'
+
+/** The sum of a service's metric over all its series whose labels include these. */
+async function metricOf(service: Service, name: string, labels = ''): Promise<number> {
+  const text = await (await fetch(`${up.ready.health[service] ?? ''}/metrics`)).text()
+  const isIt = (line: string): boolean => line.startsWith(`${name}{`) || line.startsWith(`${name} `)
+  const series = text.split('\n').filter((line) => isIt(line) && line.includes(labels))
   return series.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0)
+}
+
+const metric = (name: string, labels: string): Promise<number> => metricOf('translator', name, labels)
+
+/** Whether the tenant was told anything about an object. */
+async function isTold(name: string): Promise<boolean> {
+  const events = await tenant.list('events', 'default')
+  return events.some((event) => (event['involvedObject'] as { name?: string } | undefined)?.name === name)
 }
 
 const crossing = (name: string, namespace = 'default'): KubeObject => {
@@ -140,7 +147,10 @@ const crossing = (name: string, namespace = 'default'): KubeObject => {
   return { ...object, metadata: { ...object.metadata, annotations: { 'causeway.dev/sync': 'true' } } }
 }
 const copyName = (name: string, namespace = 'default'): string => `${name}-x-${namespace}-x-a`
-const outcomes = (reason: string): Promise<number> => metric('causeway_writer_outcomes_total', `reason="${reason}"`)
+const outcomes = (reason: string): Promise<number> =>
+  metricOf('writer', 'causeway_writer_outcomes_total', `reason="${reason}"`)
+const noted = (reason: string): Promise<number> => metric('causeway_translator_noted', `reason="${reason}"`)
+const told = (reason: string): Promise<number> => metric('causeway_translator_events_total', `reason="${reason}"`)
 const parked = (reason: string): Promise<number> => metric('causeway_translator_parked', `reason="${reason}"`)
 
 describe('why names the cause', () => {
@@ -155,6 +165,10 @@ describe('why names the cause', () => {
     expect(verdict).toMatchObject({ reason: 'KindOff', isInSync: false })
     expect(verdict.summary).toContain('sync.toHost.ingresses.enabled is off, by default')
     expect(verdict.remedy).toContain('tenant configure')
+    const off = (): Promise<number> => metric('causeway_translator_kinds_off', 'resource="ingresses.networking.k8s.io"')
+    await expect.poll(off, POLL).toBe(1)
+    // Nobody watches objects of the kind, so nobody can tell of one.
+    expect(await isTold('site')).toBe(false)
   })
 
   test('of an object that its tenant excludes', async () => {
@@ -163,6 +177,8 @@ describe('why names the cause', () => {
     const { verdict } = await untilReason('pod', 'private', { reason: 'Excluded' })
     expect(verdict.summary).toContain('annotation causeway.dev/sync is "false"')
     expect(verdict.remedy).toContain('take the annotation away')
+    expect(await eventOn('private', 'Excluded')).toContain('its annotation causeway.dev/sync is "false"')
+    await expect.poll(() => noted('Excluded'), POLL).toBe(1)
   })
 
   test('of a quota that is used up, with the API’s words; and the command says so with its exit status', async () => {
@@ -257,8 +273,11 @@ describe('why names the cause', () => {
     const missing = await untilReason('pod', 'configured', { reason: 'MissingReference' })
     expect(missing.verdict.summary).toContain('configmaps/not-there')
     expect(missing.verdict.remedy).toContain('create what is missing')
+    expect(await eventOn('configured', 'MissingReference')).toContain('configmaps/not-there')
+    await expect.poll(() => noted('MissingReference'), POLL).toBe(1)
     await tenant.create(configMapOf('default', 'not-there', {}))
     await untilReason('pod', 'configured', { reason: 'InSync' })
+    await expect.poll(() => noted('MissingReference'), POLL).toBe(0)
   })
 
   test('of a copy that was deleted by hand on the host', async () => {
@@ -274,10 +293,9 @@ describe('why names the cause', () => {
     const { verdict } = await untilReason('pod', 'victim', { reason: 'DeletedOnHost' })
     expect(verdict.summary).toMatch(/host.*so the tenant’s was deleted/)
     expect(verdict.remedy).toContain('who deletes on the host')
-    const ended = await Promise.all(
-      ['hostGone', 'hostTerminating'].map((rule) => metric('causeway_translator_intents_total', `rule="${rule}"`)),
-    )
-    expect(Math.max(...ended)).toBeGreaterThan(0)
+    expect(await eventOn('victim', 'DeletedOnHost')).toContain('so this one is deleted as well')
+    expect(await told('DeletedOnHost')).toBe(1)
+    expect(await metric('causeway_translator_copies_lost_total', 'resource="pods",result="deleted"')).toBe(1)
     const info = resourceNamed('pod')?.info
     if (info === undefined) throw new Error('no pods')
     const there = await explainHost(sources, { info, namespace: HOST_NAMESPACE, name: copyName('victim') })
@@ -285,6 +303,18 @@ describe('why names the cause', () => {
       owner: { tenant: 'a', ref: { namespace: 'default', name: 'victim' }, by: 'the log' },
       verdict: { reason: 'DeletedOnHost' },
     })
+  })
+
+  test('of a copy that is made again, the Event says that somebody deleted it on the host', async () => {
+    await tenant.create(crossing('restored'))
+    await untilReason('cm', 'restored', { reason: 'InSync' })
+    const place = { namespace: HOST_NAMESPACE, name: copyName('restored') }
+    const { uid } = (await host.get('configmaps', place)).metadata
+    await host.delete('configmaps', place)
+    await host.until('configmaps', place, ({ metadata }) => metadata.uid !== uid, { timeoutMs: POLL.timeout })
+    expect(await eventOn('restored', 'DeletedOnHost')).toContain('it is made again')
+    expect(await metric('causeway_translator_copies_lost_total', 'resource="configmaps",result="created"')).toBe(1)
+    await untilReason('cm', 'restored', { reason: 'InSync' })
   })
 
   test('of an object that was never created, and of a tenant that there is not', async () => {
@@ -296,6 +326,8 @@ describe('why names the cause', () => {
       verdict: { reason: 'NotFound' },
       object: { kind: 'Pod', name: 'nothing' },
     })
+    // There is nothing to tell of, and nothing to count.
+    expect(await isTold('nothing')).toBe(false)
   })
 
   test('of a message in the log that cannot be read', async () => {
@@ -317,17 +349,20 @@ describe('why names the cause', () => {
     const { verdict } = await untilReason('cm', 'garbled', { reason: 'PoisonMessage' })
     expect(verdict.summary).toContain('holds no watch event')
     expect(verdict.remedy).toContain('logs of translator')
-    await expect.poll(() => metric('causeway_translator_poison_total', 'stage="fold"'), POLL).toBeGreaterThan(0)
+    expect(await eventOn('garbled', 'PoisonMessage')).toContain('ask the operator')
+    expect(await metric('causeway_translator_poison_total', 'stage="fold"')).toBe(1)
+    await expect.poll(() => parked('PoisonMessage'), POLL).toBe(1)
     // The next state of the object is read as ever.
     await tenant.patch('configmaps', { namespace: 'default', name: 'garbled' }, { data: { color: 'red' } })
     await untilReason('cm', 'garbled', { reason: 'InSync' })
+    await expect.poll(() => parked('PoisonMessage'), POLL).toBe(0)
   })
 
   test('of a tenant whose API does not answer, or does not take its token', async () => {
     await up.command('tenant', 'create', 'apart')
     const entry = await sources.registry.get('apart')
     if (entry === undefined) throw new Error('tenant apart was not made')
-    const proxy = await startProxy(entry.kubeconfig)
+    const proxy = await startProxy(entry.kubeconfig, folder)
     closing.push(() => proxy.stop())
     await sources.registry.put({ ...entry, kubeconfig: proxy.kubeconfig })
     await untilReason('pod', 'web', { reason: 'NotFound', of: 'apart' })
@@ -335,6 +370,12 @@ describe('why names the cause', () => {
     const down = await untilReason('pod', 'web', { reason: 'ApiUnavailable', of: 'apart' })
     expect(down.verdict.summary).toMatch(/tenant apart does not answer/)
     expect(down.verdict.remedy).toContain('once it answers')
+    const unfollowed = (state: string): Promise<number> =>
+      metricOf('watcher', 'causeway_watcher_watches', `side="virtual",state="${state}"`)
+    const ofTenant = (name: string): Promise<number> =>
+      metricOf('watcher', 'causeway_tenant_unwatched_kinds', `tenant="${name}"`)
+    await expect.poll(() => unfollowed('unreachable'), POLL).toBeGreaterThan(0)
+    await expect.poll(() => ofTenant('apart'), POLL).toBeGreaterThan(0)
 
     const wrong = join(folder, 'wrong.yaml')
     writeFileSync(wrong, readFileSync(entry.kubeconfig, 'utf8').replace(/token: .*/, 'token: wrong'))
@@ -342,6 +383,8 @@ describe('why names the cause', () => {
     const rejected = await untilReason('pod', 'web', { reason: 'Unauthorized', of: 'rejected' })
     expect(rejected.verdict.summary).toContain('credentials for tenant rejected are not accepted')
     expect(rejected.verdict.remedy).toContain('renew the kubeconfig')
+    await expect.poll(() => unfollowed('unauthorized'), POLL).toBeGreaterThan(0)
+    await expect.poll(() => ofTenant('rejected'), POLL).toBeGreaterThan(0)
   })
 
   test('of a writer that does not work: who is missing, and since when the intents wait', async () => {
@@ -352,10 +395,15 @@ describe('why names the cause', () => {
       const { verdict } = await untilReason('cm', 'late', { reason: 'WriterStopped' })
       expect(verdict.summary).toMatch(/^no writer owns partition \d: the intents wait since \d{4}-/)
       expect(verdict.remedy).toContain('start a writer')
+      await expect.poll(() => metric('causeway_partitions_unowned', 'role="writer"'), POLL).toBe(PARTITIONS)
+      await expect.poll(() => metric('causeway_translator_unanswered_seconds', ''), POLL).toBeGreaterThan(0)
     } finally {
       process.kill(pid, 'SIGCONT')
     }
     await untilReason('cm', 'late', { reason: 'InSync' })
+    await expect.poll(() => metric('causeway_partitions_unowned', 'role="writer"'), POLL).toBe(0)
+    // Whoever could have told of it is the writer, and by then there is nothing to tell.
+    expect(await isTold('late')).toBe(false)
   })
 })
 
@@ -391,70 +439,3 @@ test('who follows a story sees what comes, and whose doing it was', async () => 
   expect(seen.slice(0, 2)).toEqual(['virtual change', 'host intent'])
   expect(seen.at(-1)).toBe('host change, our own')
 })
-
-/** Stands between Causeway and a cluster, until it is stopped. */
-async function startProxy(kubeconfig: string): Promise<{ kubeconfig: string; stop(): Promise<void> }> {
-  const text = readFileSync(kubeconfig, 'utf8')
-  const port = Number(/127\.0\.0\.1:(\d+)/.exec(text)?.[1])
-  const sockets = new Set<Socket>()
-  const server: Server = createServer((socket) => {
-    const upstream = connect(port, '127.0.0.1')
-    for (const each of [socket, upstream]) {
-      sockets.add(each)
-      each.on('error', () => undefined)
-      each.on('close', () => sockets.delete(each))
-    }
-    socket.pipe(upstream).pipe(socket)
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const own = join(folder, 'proxied.yaml')
-  writeFileSync(own, text.replaceAll(/127\.0\.0\.1:\d+/g, `127.0.0.1:${(server.address() as AddressInfo).port}`))
-  return {
-    kubeconfig: own,
-    stop: async () => {
-      if (!server.listening) return
-      const closed = new Promise((resolve) => server.close(resolve))
-      for (const socket of sockets) socket.destroy()
-      await closed
-    },
-  }
-}
-
-/** A webhook of the host that refuses ConfigMaps whose names begin so. */
-async function startWebhook(prefix: string): Promise<{ configuration: object; stop(): Promise<void> }> {
-  const credential = createServerCredential({ hosts: ['127.0.0.1'], now: Date.now(), days: 1 })
-  const { certificate: cert, key } = credential.server
-  const server = createHttpsServer({ cert, key }, (request, response) => {
-    let text = ''
-    request.on('data', (part) => (text += String(part)))
-    request.on('end', () => {
-      const { uid, name } = (JSON.parse(text) as { request: { uid: string; name: string } }).request
-      const refused = { allowed: false, status: { code: 403, message: 'not on a Friday', reason: 'Forbidden' } }
-      response.end(JSON.stringify({ response: { uid, ...(name.startsWith(prefix) ? refused : { allowed: true }) } }))
-    })
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/validate`
-  const rule = { operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }
-  return {
-    configuration: {
-      apiVersion: 'admissionregistration.k8s.io/v1',
-      kind: 'ValidatingWebhookConfiguration',
-      metadata: { name: 'guard' },
-      webhooks: [
-        {
-          name: 'guard.example.com',
-          clientConfig: { url, caBundle: Buffer.from(credential.authority).toString('base64') },
-          rules: [rule],
-          admissionReviewVersions: ['v1'],
-          sideEffects: 'None',
-        },
-      ],
-    },
-    stop: async () => {
-      const closed = new Promise((resolve) => server.close(resolve))
-      server.closeAllConnections()
-      await closed
-    },
-  }
-}
