@@ -3,3 +3,5 @@ export { RESOURCES, apiVersionOf, knownResource, resourcePath, resourceToken } f
 export type { KnownResource, ResourceInfo } from './resource.ts'
 export { displayName, keyString } from './object-key.ts'
 export type { ObjectKey, ObjectRef, Side } from './object-key.ts'
+export { selectsNode, toleratesTaint } from './placement.ts'
+export type { PlacedSpec, Taint } from './placement.ts'

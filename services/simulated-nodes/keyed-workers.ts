@@ -1,4 +1,4 @@
-import { backoffDelay } from '#libs/kernel'
+import { backoffDelay, createDelayedKeys } from '#libs/kernel'
 import type { Clock } from '#libs/kernel'
 
 export type KeyedWorkersOptions = {
@@ -26,7 +26,7 @@ const RETRY = { baseMs: 50, capMs: 10_000 }
 export function createKeyedWorkers(options: KeyedWorkersOptions): KeyedWorkers {
   const { clock, random } = options
   const waiting = new Set<string>()
-  const delayed = new Map<string, { dueMs: number; cancel: AbortController }>()
+  const delayed = createDelayedKeys(clock, add)
   const inWork = new Map<string, Promise<void>>()
   const again = new Set<string>()
   const failures = new Map<string, number>()
@@ -63,7 +63,7 @@ export function createKeyedWorkers(options: KeyedWorkersOptions): KeyedWorkers {
   function add(key: string, delayMs = 0): void {
     if (isClosed || waiting.has(key)) return
     if (delayMs > 0) {
-      addLater(key, delayMs)
+      delayed.add(key, delayMs)
     } else if (inWork.has(key)) {
       again.add(key)
     } else {
@@ -72,30 +72,11 @@ export function createKeyedWorkers(options: KeyedWorkersOptions): KeyedWorkers {
     }
   }
 
-  function addLater(key: string, delayMs: number): void {
-    const dueMs = clock.now() + delayMs
-    const earlier = delayed.get(key)
-    if (earlier !== undefined && earlier.dueMs <= dueMs) return
-    earlier?.cancel.abort()
-    const entry = { dueMs, cancel: new AbortController() }
-    delayed.set(key, entry)
-    clock.sleep(delayMs, entry.cancel.signal).then(
-      () => {
-        if (delayed.get(key) === entry) delayed.delete(key)
-        add(key)
-      },
-      () => {
-        // Replaced by an earlier time, or closed.
-      },
-    )
-  }
-
   return {
     add,
     close: async () => {
       isClosed = true
       waiting.clear()
-      for (const { cancel } of delayed.values()) cancel.abort()
       delayed.clear()
       await Promise.all(inWork.values())
     },

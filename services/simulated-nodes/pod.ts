@@ -1,4 +1,4 @@
-import type { KubeObject } from '#libs/kube-model'
+import type { KubeObject, PlacedSpec, Taint } from '#libs/kube-model'
 
 export type Condition = {
   type: string
@@ -20,24 +20,12 @@ export type Container = {
 
 export type NameReference = { name?: string; optional?: boolean }
 
-export type Toleration = { key?: string; operator?: string; value?: string; effect?: string }
-
-export type NodeSelectorTerm = {
-  matchExpressions?: { key: string; operator: string; values?: string[] }[]
-  matchFields?: { key: string; operator: string; values?: string[] }[]
-}
-
 /** A pod, the fields that the simulation reads. */
 export type Pod = KubeObject & {
-  spec?: {
+  spec?: PlacedSpec & {
     nodeName?: string
     schedulerName?: string
     schedulingGates?: unknown[]
-    nodeSelector?: Record<string, string>
-    affinity?: {
-      nodeAffinity?: { requiredDuringSchedulingIgnoredDuringExecution?: { nodeSelectorTerms?: NodeSelectorTerm[] } }
-    }
-    tolerations?: Toleration[]
     restartPolicy?: string
     hostNetwork?: boolean
     readinessGates?: { conditionType: string }[]
@@ -65,7 +53,7 @@ export type Volume = {
 
 /** A node, the fields that scheduling reads. */
 export type Node = KubeObject & {
-  spec?: { unschedulable?: boolean; taints?: { key: string; value?: string; effect: string }[] }
+  spec?: { unschedulable?: boolean; taints?: Taint[] }
   status?: {
     allocatable?: Record<string, string>
     addresses?: { type: string; address: string }[]

@@ -1,4 +1,4 @@
-import { backoffDelay, errorMessage } from '#libs/kernel'
+import { backoffDelay, createDelayedKeys, errorMessage } from '#libs/kernel'
 import type { Clock } from '#libs/kernel'
 import { ApiError } from '../api-error.ts'
 import type { ControllerLog } from './controller-context.ts'
@@ -31,7 +31,7 @@ const RETRY = { baseMs: 20, capMs: 30_000 }
 export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
   const { name, reconcile, clock, random, log } = options
   const ready = new Set<string>()
-  const delayed = new Map<string, { dueMs: number; cancel: AbortController }>()
+  const delayed = createDelayedKeys(clock, add)
   const failures = new Map<string, number>()
   let isScheduled = false
   let isClosed = false
@@ -80,21 +80,7 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
       schedule()
       return
     }
-    const dueMs = clock.now() + delayMs
-    const waiting = delayed.get(key)
-    if (waiting !== undefined && waiting.dueMs <= dueMs) return
-    waiting?.cancel.abort()
-    const entry = { dueMs, cancel: new AbortController() }
-    delayed.set(key, entry)
-    clock.sleep(delayMs, entry.cancel.signal).then(
-      () => {
-        if (delayed.get(key) === entry) delayed.delete(key)
-        add(key)
-      },
-      () => {
-        // Replaced by an earlier wake-up, or the queue was closed.
-      },
-    )
+    delayed.add(key, delayMs)
   }
 
   return {
@@ -102,7 +88,6 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
     close: () => {
       isClosed = true
       ready.clear()
-      for (const entry of delayed.values()) entry.cancel.abort()
       delayed.clear()
     },
   }
