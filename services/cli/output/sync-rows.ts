@@ -27,6 +27,8 @@ export type SyncRowsOptions = {
 /** The rows of the table, in the order in which the objects were first seen. */
 export class SyncRows {
   readonly #rows = new Map<string, SyncRow>()
+  /** Those of pods that are gone, by when they went. */
+  readonly #gone = new Set<string>()
   readonly #options: SyncRowsOptions
 
   constructor(options: SyncRowsOptions) {
@@ -64,6 +66,9 @@ export class SyncRows {
     const row = this.#row(tenant, 'pods', { namespace, name })
     const before = `${row.phase}/${row.node}`
     row.phase = gone ? 'gone' : phaseOf(pod)
+    const id = idOf(row)
+    if (gone) this.#gone.add(id)
+    else this.#gone.delete(id)
     row.node = (pod.spec as { nodeName?: string } | undefined)?.nodeName ?? ''
     // A pod has a node here only once its copy has one.
     if (row.node !== '') row.hostName = this.#options.hostCopyOf(tenant, { namespace, name })
@@ -72,30 +77,29 @@ export class SyncRows {
 
   #row(tenant: string, resource: string, ref: { namespace: string; name: string }): SyncRow {
     const object = `${KIND_NAMES[resource] ?? resource}/${displayName(ref)}`
-    const id = `${tenant} ${object}`
+    const id = idOf({ tenant, object })
     let row = this.#rows.get(id)
     if (row === undefined) {
       row = { tenant, object, hostName: '', phase: '', node: '', stages: undefined, note: '' }
       this.#rows.set(id, row)
-      if (this.#rows.size > ROWS_LIMIT) this.#rows.delete(this.#oldest())
+      if (this.#rows.size > ROWS_LIMIT) this.#dropOldest()
     }
     return row
   }
 
   /** Of those that are gone, if there are any. */
-  #oldest(): string {
-    let oldest = ''
-    for (const [id, row] of this.#rows) {
-      if (row.phase === 'gone') return id
-      if (oldest === '') oldest = id
-    }
-    return oldest
+  #dropOldest(): void {
+    const [oldest = ''] = this.#gone.size > 0 ? this.#gone : this.#rows.keys()
+    this.#gone.delete(oldest)
+    this.#rows.delete(oldest)
   }
 
   #changed(row: SyncRow): void {
     this.#options.onChange(row)
   }
 }
+
+const idOf = ({ tenant, object }: Pick<SyncRow, 'tenant' | 'object'>): string => `${tenant} ${object}`
 
 const KIND_NAMES: Record<string, string> = {
   pods: 'pod',

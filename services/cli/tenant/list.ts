@@ -7,10 +7,9 @@ export async function listTenants(options: CommandOptions): Promise<number> {
   const { terminal, json } = options
   return withRunning(options, async ({ bus, registry, info }) => {
     const tenants = await registry.list()
-    const health = await openHealth(bus, info.replicas)
-    const rows = await Promise.all(
-      tenants.map(async (tenant) => ({ ...tenant, health: (await health.get(`tenant.${tenant.name}`))?.value })),
-    )
+    const health = await (await openHealth(bus, info.replicas)).list('tenant.*')
+    const healthBy = new Map(health.map(({ key, value }) => [key, value]))
+    const rows = tenants.map((tenant) => ({ ...tenant, health: healthBy.get(`tenant.${tenant.name}`) }))
     if (json) {
       terminal.print(JSON.stringify(rows))
       return 0

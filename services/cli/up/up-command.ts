@@ -51,7 +51,7 @@ export async function up(options: UpOptions): Promise<number> {
         return displayName({ namespace, name: hostName(ref, tenant) })
       },
       onChange: (row) => {
-        if (json || terminal.isTty) return
+        if (terminal.isTty) return
         const line = renderLine(row)
         const id = `${row.tenant} ${row.object}`
         if (printed.get(id) !== line) terminal.print(line)
@@ -59,14 +59,18 @@ export async function up(options: UpOptions): Promise<number> {
       },
     })
     const fromSeq = await nextOutcome(running.bus)
+    // What nobody sees would be a second watch of every tenant's pods.
+    const isShown = !json
     await untilEmpty(() => running.pipeline.notReady(), { signal, what: 'not ready' })
     if (!json) terminal.progress(`· ready after ${((systemClock.now() - startedAt) / 1_000).toFixed(1)} s`)
-    const follow = followInto(rows, { bus: running.bus, tenants, fromSeq, signal: following.signal })
+    const follow = isShown
+      ? followInto(rows, { bus: running.bus, tenants, fromSeq, signal: following.signal })
+      : Promise.resolve()
     // What is synced goes on without the table; that it shows nothing more must not pass for rest.
     follow.catch((error: unknown) => {
       if (!following.signal.aborted) terminal.progress(`· the table stands still: ${errorMessage(error)}`)
     })
-    const stopDrawing = terminal.isTty && !json ? drawEvery(terminal, rows) : () => undefined
+    const stopDrawing = terminal.isTty && isShown ? drawEvery(terminal, rows) : () => undefined
     const samples = await applySamples(options, tenants)
     if (json) terminal.print(JSON.stringify(summary(running)))
     if (once) {
