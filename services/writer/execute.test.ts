@@ -1,20 +1,13 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { LoggedIntent, Write } from '#libs/events'
-import { type KubeClient, createKubeClient } from '#libs/kube'
-import {
-  type FakeApiServer,
-  type Reply,
-  jsonReply,
-  resetReply,
-  startFakeApiServer,
-  statusReply,
-} from '#libs/kube/testing'
+import { type Reply, jsonReply, resetReply, statusReply } from '#libs/kube/testing'
 import type { KubeObject, ObjectKey } from '#libs/kube-model'
 import { parseTenantConfig } from '#libs/sync-config'
 import { createVault } from '#libs/vault'
 import { execute } from './execute.ts'
 import type { Attempt } from './result.ts'
 import { HOST_NAMESPACE, TENANT, hostCopy, intentOf, writes } from './testing/intents.ts'
+import { twoServers } from './testing/two-servers.ts'
 
 const virtualTarget: ObjectKey = {
   tenant: TENANT,
@@ -26,35 +19,18 @@ const virtualTarget: ObjectKey = {
 
 const vault = createVault({ active: 'k1', keys: new Map([['k1', Buffer.alloc(32, 7)]]) })
 
-let hostServer: FakeApiServer
-let tenantServer: FakeApiServer
-let host: KubeClient
-let tenant: KubeClient
-
-beforeEach(async () => {
-  hostServer = await startFakeApiServer()
-  tenantServer = await startFakeApiServer()
-  host = createKubeClient(hostServer.config)
-  tenant = createKubeClient(tenantServer.config)
-})
-
-afterEach(async () => {
-  await host.close()
-  await tenant.close()
-  await hostServer.close()
-  await tenantServer.close()
-})
+const servers = twoServers()
 
 /** Executes with what the two servers will answer, in order. */
 async function run(
   write: Write,
   script: { host?: Reply[]; tenant?: Reply[]; intent?: Partial<LoggedIntent>; identity?: string } = {},
 ): Promise<Attempt> {
-  hostServer.script('other', ...(script.host ?? []))
-  tenantServer.script('other', ...(script.tenant ?? []))
-  const route = { client: tenant, name: TENANT, hostNamespace: HOST_NAMESPACE }
+  servers.hostServer.script('other', ...(script.host ?? []))
+  servers.tenantServer.script('other', ...(script.tenant ?? []))
+  const route = { client: servers.tenant, name: TENANT, hostNamespace: HOST_NAMESPACE }
   return await execute(intentOf(write, script.intent), {
-    host,
+    host: servers.host,
     route,
     vault,
     identity: async () => script.identity,
@@ -78,7 +54,10 @@ const made = { result: 'done', uid: 'host-1', resourceVersion: '42' }
 describe('create', () => {
   test('answers the uid and version of what it made', async () => {
     expect(await run(writes.create(), { host: [jsonReply(live(hostCopy()))] })).toEqual(made)
-    expect(hostServer.requests[0]).toMatchObject({ method: 'POST', path: `/api/v1/namespaces/${HOST_NAMESPACE}/pods` })
+    expect(servers.hostServer.requests[0]).toMatchObject({
+      method: 'POST',
+      path: `/api/v1/namespaces/${HOST_NAMESPACE}/pods`,
+    })
   })
 
   test.each<{ holder: string; object: KubeObject; expected: object }>([
@@ -112,12 +91,17 @@ describe('create', () => {
     },
   ])('finds its name taken by $holder', async ({ object, expected }) => {
     expect(await run(writes.create(), { host: [exists, jsonReply(object)] })).toMatchObject(expected)
-    expect(hostServer.requests.map((request) => request.method)).toEqual(['POST', 'GET'])
+    expect(servers.hostServer.requests.map((request) => request.method)).toEqual(['POST', 'GET'])
   })
 
   describe('where each namespace of the tenant has one of its own', () => {
     const { config } = parseTenantConfig({ sync: { toHost: { namespaces: { enabled: true } } } })
-    const routeOf = () => ({ client: tenant, name: TENANT, hostNamespace: HOST_NAMESPACE, ...(config && { config }) })
+    const routeOf = () => ({
+      client: servers.tenant,
+      name: TENANT,
+      hostNamespace: HOST_NAMESPACE,
+      ...(config && { config }),
+    })
     const namespace = `causeway-default-x-${TENANT}`
     const place = (metadata: Partial<KubeObject['metadata']> = {}): KubeObject => ({
       metadata: {
@@ -161,11 +145,11 @@ describe('create', () => {
       },
     ])('the host namespace is looked at: it is $is', async ({ reply, expected, calls }) => {
       const intent = intentOf({ op: 'create', body: hostCopy({ namespace }) })
-      hostServer.script('other', reply, jsonReply(live(hostCopy({ namespace }))))
+      servers.hostServer.script('other', reply, jsonReply(live(hostCopy({ namespace }))))
       const attempt = await execute(
         { ...intent, target: { ...intent.target, namespace } },
         {
-          host,
+          host: servers.host,
           route: routeOf(),
           vault,
           identity: async () => undefined,
@@ -174,7 +158,7 @@ describe('create', () => {
         },
       )
       expect(attempt).toMatchObject(expected)
-      expect(hostServer.requests.map(({ method }) => method)).toEqual(calls)
+      expect(servers.hostServer.requests.map(({ method }) => method)).toEqual(calls)
     })
   })
 
@@ -197,14 +181,14 @@ describe('create', () => {
     const sealed = vault.seal(target, { ...hostCopy({ resource: 'secrets' }), data: { password: 'czNjcjN0' } })
     expect(JSON.stringify(sealed)).not.toContain('czNjcjN0')
     await run(writes.create(sealed), { intent: { target }, host: [jsonReply(live(hostCopy()))] })
-    expect(JSON.parse(hostServer.requests[0]?.body ?? '')).toMatchObject({ data: { password: 'czNjcjN0' } })
+    expect(JSON.parse(servers.hostServer.requests[0]?.body ?? '')).toMatchObject({ data: { password: 'czNjcjN0' } })
   })
 
   test('parks what was tampered with', async () => {
     const target = { ...intentOf(writes.create()).target, resource: 'secrets' }
     const sealed = vault.seal({ ...target, name: 'another' }, { ...hostCopy(), data: { password: 'czNjcjN0' } })
     expect(await run(writes.create(sealed), { intent: { target } })).toMatchObject({ reason: 'PoisonMessage' })
-    expect(hostServer.requests).toEqual([])
+    expect(servers.hostServer.requests).toEqual([])
   })
 
   test('tries again when the connection breaks', async () => {
@@ -215,13 +199,13 @@ describe('create', () => {
 describe('patch', () => {
   test('carries the uid as a precondition', async () => {
     expect(await run(writes.patch('u1'), { host: [jsonReply(live(hostCopy()))] })).toEqual(made)
-    expect(JSON.parse(hostServer.requests[0]?.body ?? '')).toEqual({ spec: {}, metadata: { uid: 'u1' } })
+    expect(JSON.parse(servers.hostServer.requests[0]?.body ?? '')).toEqual({ spec: {}, metadata: { uid: 'u1' } })
   })
 
   test('carries the version as well, where it is right for one state alone', async () => {
     const write = { ...writes.patch('u1'), resourceVersion: '7' } as Write
     expect(await run(write, { host: [jsonReply(live(hostCopy()))] })).toEqual(made)
-    const { metadata } = JSON.parse(hostServer.requests[0]?.body ?? '') as { metadata: object }
+    const { metadata } = JSON.parse(servers.hostServer.requests[0]?.body ?? '') as { metadata: object }
     expect(metadata).toEqual({ uid: 'u1', resourceVersion: '7' })
   })
 
@@ -230,7 +214,7 @@ describe('patch', () => {
     const body = vault.sealFields(target, { data: { password: 'czNjcjN0' } })
     const write: Write = { op: 'patch', patchType: 'merge', body, uid: 'u1' }
     await run(write, { intent: { target }, host: [jsonReply(live(hostCopy()))] })
-    expect(JSON.parse(hostServer.requests[0]?.body ?? '')).toEqual({
+    expect(JSON.parse(servers.hostServer.requests[0]?.body ?? '')).toEqual({
       data: { password: 'czNjcjN0' },
       metadata: { uid: 'u1' },
     })
@@ -239,7 +223,7 @@ describe('patch', () => {
   test('a JSON patch carries it as a test', async () => {
     const write: Write = { op: 'patch', patchType: 'json', body: [{ op: 'remove', path: '/data/a' }], uid: 'u1' }
     await run(write, { host: [jsonReply(live(hostCopy()))] })
-    expect(JSON.parse(hostServer.requests[0]?.body ?? '')).toEqual([
+    expect(JSON.parse(servers.hostServer.requests[0]?.body ?? '')).toEqual([
       { op: 'test', path: '/metadata/uid', value: 'u1' },
       { op: 'remove', path: '/data/a' },
     ])
@@ -247,7 +231,7 @@ describe('patch', () => {
 
   test('a status goes to the status subresource', async () => {
     await run(writes.status(), { intent: { target: virtualTarget }, tenant: [jsonReply(live(hostCopy()))] })
-    expect(tenantServer.requests[0]?.path).toBe('/api/v1/namespaces/default/pods/web/status')
+    expect(servers.tenantServer.requests[0]?.path).toBe('/api/v1/namespaces/default/pods/web/status')
   })
 
   test('of an object that is gone is a conflict', async () => {
@@ -266,7 +250,7 @@ describe('bind', () => {
   test('sends the uid along', async () => {
     const created = jsonReply({ kind: 'Status', status: 'Success' })
     expect(await run(writes.bind('u1'), { intent, tenant: [created] })).toEqual({ result: 'done', uid: 'u1' })
-    expect(JSON.parse(tenantServer.requests[0]?.body ?? '')).toMatchObject({
+    expect(JSON.parse(servers.tenantServer.requests[0]?.body ?? '')).toMatchObject({
       metadata: { uid: 'u1' },
       target: { name: 'node-1' },
     })
@@ -293,7 +277,7 @@ describe('delete', () => {
   test('carries uid and grace period', async () => {
     const write: Write = { op: 'delete', uid: 'u1', gracePeriodSeconds: 5, proof: { kind: 'tombstone', seq: 3 } }
     expect(await run(write, { host: [deleted] })).toEqual({ result: 'done', uid: 'u1' })
-    expect(JSON.parse(hostServer.requests[0]?.body ?? '')).toMatchObject({
+    expect(JSON.parse(servers.hostServer.requests[0]?.body ?? '')).toMatchObject({
       preconditions: { uid: 'u1' },
       gracePeriodSeconds: 5,
     })
@@ -346,7 +330,7 @@ describe('delete', () => {
   ])('that speaks for many goes by the list as well, which $list', async ({ page, expected }) => {
     const proof = { kind: 'confirm-absent', counterpart: virtualTarget, uid: 'virtual-1', listed: { notBefore: '100' } }
     const same = jsonReply({ metadata: { name: 'kube-system', uid: 'cluster-1' } })
-    tenantServer.script('list', jsonReply({ metadata: { resourceVersion: '100' }, ...page }))
+    servers.tenantServer.script('list', jsonReply({ metadata: { resourceVersion: '100' }, ...page }))
     const write = { ...confirm, proof } as Write
     expect(await run(write, { identity: 'cluster-1', tenant: [notFound, same], host: [deleted] })).toMatchObject(
       expected,
@@ -375,7 +359,7 @@ describe('delete', () => {
   ])('deletes nothing when the other side answers $answer', async ({ reply, expected }) => {
     // Twice: the client answers 401 with fresh credentials once.
     expect(await run(confirm, { tenant: [reply, reply] })).toMatchObject(expected)
-    expect(hostServer.requests).toEqual([])
+    expect(servers.hostServer.requests).toEqual([])
   })
 
   test('deletes nothing on the word of another cluster', async () => {
@@ -384,12 +368,12 @@ describe('delete', () => {
       result: 'parked',
       reason: 'StillPresent',
     })
-    expect(hostServer.requests).toEqual([])
+    expect(servers.hostServer.requests).toEqual([])
   })
 
   test('deletes nothing as long as it is not known which cluster must answer', async () => {
     expect(await run(confirm, { tenant: [notFound] })).toMatchObject({ result: 'parked', reason: 'StillPresent' })
-    expect(hostServer.requests).toEqual([])
+    expect(servers.hostServer.requests).toEqual([])
   })
 })
 
@@ -405,7 +389,7 @@ describe('announce', () => {
     const write = writes.announce()
     if (write.op === 'announce') Object.assign(write.body, { lastTimestamp: 't2', message: 'again' })
     expect(await run(write, { intent, tenant: [exists, jsonReply(told), jsonReply(told)] })).toEqual(made)
-    expect(JSON.parse(tenantServer.requests[2]?.body ?? '')).toEqual({
+    expect(JSON.parse(servers.tenantServer.requests[2]?.body ?? '')).toEqual({
       count: 5,
       lastTimestamp: 't2',
       message: 'again',
@@ -416,7 +400,7 @@ describe('announce', () => {
     const write = writes.announce()
     if (write.op === 'announce') Object.assign(write.body, { lastTimestamp: 't1' })
     expect(await run(write, { intent, tenant: [exists, jsonReply(told)] })).toEqual(made)
-    expect(tenantServer.requests).toHaveLength(2)
+    expect(servers.tenantServer.requests).toHaveLength(2)
   })
 })
 
@@ -428,9 +412,9 @@ test('a kind that this build does not know is refused', async () => {
 test('an aborted call is nobody’s result', async () => {
   const controller = new AbortController()
   controller.abort(new Error('lease lost'))
-  const route = { client: tenant, name: TENANT, hostNamespace: HOST_NAMESPACE }
+  const route = { client: servers.tenant, name: TENANT, hostNamespace: HOST_NAMESPACE }
   const deps = {
-    host,
+    host: servers.host,
     route,
     vault,
     identity: async () => undefined,

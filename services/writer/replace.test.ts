@@ -1,15 +1,6 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { LoggedIntent, Write } from '#libs/events'
-import { type KubeClient, createKubeClient } from '#libs/kube'
-import {
-  type FakeApiServer,
-  type Reply,
-  jsonReply,
-  listReply,
-  resetReply,
-  startFakeApiServer,
-  statusReply,
-} from '#libs/kube/testing'
+import { type FakeApiServer, type Reply, jsonReply, listReply, resetReply, statusReply } from '#libs/kube/testing'
 import { type JsonObject, type KubeObject, type ObjectKey, RESOURCES } from '#libs/kube-model'
 import { replacementMark } from '#libs/translation'
 import { createVault } from '#libs/vault'
@@ -17,6 +8,7 @@ import { execute } from './execute.ts'
 import { untilLetGo } from './let-go.ts'
 import type { Attempt } from './result.ts'
 import { HOST_NAMESPACE, TENANT, hostCopy, intentOf } from './testing/intents.ts'
+import { twoServers } from './testing/two-servers.ts'
 
 const target: ObjectKey = {
   tenant: TENANT,
@@ -63,35 +55,18 @@ const taken = statusReply(422, {
 })
 const none = listReply([], { resourceVersion: '5' })
 
-let hostServer: FakeApiServer
-let tenantServer: FakeApiServer
-let host: KubeClient
-let tenant: KubeClient
-
-beforeEach(async () => {
-  hostServer = await startFakeApiServer()
-  tenantServer = await startFakeApiServer()
-  host = createKubeClient(hostServer.config)
-  tenant = createKubeClient(tenantServer.config)
-})
-
-afterEach(async () => {
-  await host.close()
-  await tenant.close()
-  await hostServer.close()
-  await tenantServer.close()
-})
+const servers = twoServers()
 
 type Script = { host: Reply[]; tenant: Reply[]; list?: Reply; write?: Write; intent?: Partial<LoggedIntent> }
 
 /** Executes with what the two servers will answer, in order. */
 async function run(script: Script): Promise<Attempt> {
-  hostServer.script('other', ...script.host)
-  tenantServer.script('other', ...script.tenant)
-  tenantServer.script('list', script.list ?? none)
+  servers.hostServer.script('other', ...script.host)
+  servers.tenantServer.script('other', ...script.tenant)
+  servers.tenantServer.script('list', script.list ?? none)
   return await execute(intentOf(script.write ?? write, { target, ...script.intent }), {
-    host,
-    route: { client: tenant, name: TENANT, hostNamespace: HOST_NAMESPACE },
+    host: servers.host,
+    route: { client: servers.tenant, name: TENANT, hostNamespace: HOST_NAMESPACE },
     vault: createVault({ active: 'k1', keys: new Map([['k1', Buffer.alloc(32, 7)]]) }),
     identity: async () => undefined,
     signal: new AbortController().signal,
@@ -115,17 +90,17 @@ describe('making a Service anew', () => {
       tenant: [jsonReply(old), jsonReply(fresh), jsonReply({ kind: 'Status' }), jsonReply(fresh)],
     })
     expect(attempt).toEqual({ result: 'done', uid: 'new', resourceVersion: '9' })
-    expect(writesTo(tenantServer)).toEqual(['POST dry', 'DELETE', 'POST'])
-    expect(bodyOf(tenantServer, -2)).toMatchObject({ preconditions: { uid: 'old', resourceVersion: '5' } })
-    expect(bodyOf(tenantServer, -1)).toEqual(body)
-    expect(bodyOf(hostServer, -1)).toEqual({
+    expect(writesTo(servers.tenantServer)).toEqual(['POST dry', 'DELETE', 'POST'])
+    expect(bodyOf(servers.tenantServer, -2)).toMatchObject({ preconditions: { uid: 'old', resourceVersion: '5' } })
+    expect(bodyOf(servers.tenantServer, -1)).toEqual(body)
+    expect(bodyOf(servers.hostServer, -1)).toEqual({
       metadata: { uid: 'host-1', annotations: { 'causeway.dev/replacement': replacementMark(write) } },
     })
   })
 
   test('tries under another name and without the node ports that the old one still holds', async () => {
     await run({ host: [jsonReply(copy)], tenant: [jsonReply(old), taken] })
-    expect(bodyOf(tenantServer, -1)).toEqual({
+    expect(bodyOf(servers.tenantServer, -1)).toEqual({
       ...body,
       metadata: { generateName: 'causeway-', namespace: 'default', labels: { app: 'web' } },
       spec: {
@@ -151,8 +126,8 @@ describe('making a Service anew', () => {
   ])('touches nothing when $what', async ({ script, says }) => {
     const attempt = await run({ host: [jsonReply(copy)], tenant: [], ...script })
     expect(attempt).toMatchObject({ result: 'parked', reason: 'Unsupported', message: expect.stringContaining(says) })
-    expect(writesTo(tenantServer)).toEqual(['POST dry'])
-    expect(writesTo(hostServer)).toEqual([])
+    expect(writesTo(servers.tenantServer)).toEqual(['POST dry'])
+    expect(writesTo(servers.hostServer)).toEqual([])
   })
 
   test('goes without asking who has the address where the API cannot select by it', async () => {
@@ -198,7 +173,7 @@ describe('making a Service anew', () => {
     },
   ])('does nothing when $what', async ({ script }) => {
     expect(await run(script)).toMatchObject({ result: 'conflict' })
-    expect([...writesTo(tenantServer), ...writesTo(hostServer)]).toEqual([])
+    expect([...writesTo(servers.tenantServer), ...writesTo(servers.hostServer)]).toEqual([])
   })
 
   test.each([
@@ -210,8 +185,10 @@ describe('making a Service anew', () => {
       tenant: [jsonReply(old), jsonReply(fresh), reply],
     })
     expect(attempt).toMatchObject({ result: 'conflict' })
-    expect(writesTo(tenantServer)).toEqual(['POST dry', 'DELETE'])
-    expect(bodyOf(hostServer, -1)).toMatchObject({ metadata: { annotations: { 'causeway.dev/replacement': null } } })
+    expect(writesTo(servers.tenantServer)).toEqual(['POST dry', 'DELETE'])
+    expect(bodyOf(servers.hostServer, -1)).toMatchObject({
+      metadata: { annotations: { 'causeway.dev/replacement': null } },
+    })
   })
 })
 
@@ -244,17 +221,19 @@ describe('a Service without selector', () => {
       write: bare,
     })
     expect(attempt).toMatchObject({ result: 'done', uid: 'new' })
-    expect(writesTo(tenantServer)).toEqual(['POST dry', 'DELETE', 'POST', 'POST'])
-    expect(bodyOf(tenantServer, -1)).toEqual(endpoints)
+    expect(writesTo(servers.tenantServer)).toEqual(['POST dry', 'DELETE', 'POST', 'POST'])
+    expect(bodyOf(servers.tenantServer, -1)).toEqual(endpoints)
     const note = replacementMark({ ...bare, endpoints })
-    expect(bodyOf(hostServer, -1)).toMatchObject({ metadata: { annotations: { 'causeway.dev/replacement': note } } })
+    expect(bodyOf(servers.hostServer, -1)).toMatchObject({
+      metadata: { annotations: { 'causeway.dev/replacement': note } },
+    })
   })
 
   test('has them back also where the work broke off in between', async () => {
     const noted = copyWith({ 'causeway.dev/replacement': replacementMark({ ...bare, endpoints }) })
     const tenant = [notFound, jsonReply(fresh), jsonReply(restored)]
     expect(await run({ host: [jsonReply(noted)], tenant, write: bare })).toMatchObject({ result: 'done' })
-    expect(bodyOf(tenantServer, -1)).toEqual(endpoints)
+    expect(bodyOf(servers.tenantServer, -1)).toEqual(endpoints)
     // The Service was made, and then it broke off.
     const again = await run({ host: [jsonReply(noted)], tenant: [jsonReply(fresh), exists], write: bare })
     expect(again).toMatchObject({ result: 'done' })
@@ -265,7 +244,7 @@ describe('a Service without selector', () => {
     expect(await run({ host: [jsonReply(copy), jsonReply(marked)], tenant, write: bare })).toMatchObject({
       result: 'done',
     })
-    expect(writesTo(tenantServer)).toEqual(['POST dry', 'DELETE', 'POST'])
+    expect(writesTo(servers.tenantServer)).toEqual(['POST dry', 'DELETE', 'POST'])
   })
 })
 
@@ -281,28 +260,28 @@ describe('a Service that owns other objects', () => {
       tenant: [jsonReply(old), jsonReply(fresh), jsonReply(going), jsonReply(going), notFound, jsonReply(fresh)],
     })
     expect(attempt).toMatchObject({ result: 'done', uid: 'new' })
-    const deletion = tenantServer.requests.find(({ method }) => method === 'DELETE')
+    const deletion = servers.tenantServer.requests.find(({ method }) => method === 'DELETE')
     expect(JSON.parse(deletion?.body ?? 'null')).toMatchObject({ propagationPolicy: 'Orphan' })
   })
 
   test('is waited for by the next attempt as well', async () => {
     const tenant = [jsonReply(going), notFound, jsonReply(fresh)]
     expect(await run({ host: [jsonReply(marked)], tenant })).toMatchObject({ result: 'done', uid: 'new' })
-    expect(writesTo(tenantServer)).toEqual(['POST'])
+    expect(writesTo(servers.tenantServer)).toEqual(['POST'])
   })
 
   test('is left alone where the tenant has deleted it like that', async () => {
     expect(await run({ host: [jsonReply(copy)], tenant: [jsonReply(going)] })).toMatchObject({ result: 'conflict' })
-    expect(writesTo(tenantServer)).toEqual([])
+    expect(writesTo(servers.tenantServer)).toEqual([])
   })
 
   test('is let go by us where no garbage collector does', async () => {
     const other = { ...going, metadata: { ...going.metadata, finalizers: ['example.com/mine', 'orphan'] } }
-    tenantServer.script('other', jsonReply(other))
+    servers.tenantServer.script('other', jsonReply(other))
     const intent = intentOf(write, { target })
     const options = { signal: new AbortController().signal, timeoutMs: 5_000 }
-    await untilLetGo(other, { client: tenant, resource: RESOURCES.services, options, intent }, 0)
-    expect(bodyOf(tenantServer, -1)).toEqual({
+    await untilLetGo(other, { client: servers.tenant, resource: RESOURCES.services, options, intent }, 0)
+    expect(bodyOf(servers.tenantServer, -1)).toEqual({
       metadata: { uid: 'old', resourceVersion: '5', finalizers: ['example.com/mine'] },
     })
   })
@@ -317,12 +296,12 @@ describe('a replacement that broke off after the deletion', () => {
   ])('is gone on with, %s', async (_title, again) => {
     const attempt = await run({ host: [jsonReply(marked)], tenant: [notFound, jsonReply(fresh)], write: again })
     expect(attempt).toEqual({ result: 'done', uid: 'new', resourceVersion: '9' })
-    expect(writesTo(tenantServer)).toEqual(['POST'])
+    expect(writesTo(servers.tenantServer)).toEqual(['POST'])
   })
 
   test('is done when the new one is there', async () => {
     expect(await run({ host: [jsonReply(marked)], tenant: [jsonReply(fresh)] })).toMatchObject({ result: 'done' })
-    expect(writesTo(tenantServer)).toEqual([])
+    expect(writesTo(servers.tenantServer)).toEqual([])
   })
 
   test('is tried again while the API does not answer', async () => {
@@ -331,7 +310,7 @@ describe('a replacement that broke off after the deletion', () => {
       tenant: [jsonReply(old), jsonReply(fresh), jsonReply({ kind: 'Status' }), resetReply],
     })
     expect(attempt).toMatchObject({ result: 'retry' })
-    expect(writesTo(hostServer)).toEqual(['PATCH'])
+    expect(writesTo(servers.hostServer)).toEqual(['PATCH'])
   })
 
   test('is called off, by what the copy says alone, when the old one is there after all', async () => {
@@ -341,8 +320,10 @@ describe('a replacement that broke off after the deletion', () => {
       write: secondHalf,
     })
     expect(attempt).toMatchObject({ result: 'conflict' })
-    expect(writesTo(tenantServer)).toEqual([])
-    expect(bodyOf(hostServer, -1)).toMatchObject({ metadata: { annotations: { 'causeway.dev/replacement': null } } })
+    expect(writesTo(servers.tenantServer)).toEqual([])
+    expect(bodyOf(servers.hostServer, -1)).toMatchObject({
+      metadata: { annotations: { 'causeway.dev/replacement': null } },
+    })
   })
 
   test('waits while finalizers keep the old one', async () => {
@@ -357,23 +338,23 @@ describe('a replacement that broke off after the deletion', () => {
       reason: 'Unsupported',
       message: expect.stringContaining('already allocated'),
     })
-    expect(bodyOf(tenantServer, -1)).toMatchObject({
+    expect(bodyOf(servers.tenantServer, -1)).toMatchObject({
       metadata: { annotations: { 'causeway.dev/refused-address': '10.96.0.7' } },
       spec: { type: 'NodePort', ports: [{ port: 80, nodePort: 31000 }] },
     })
-    expect(bodyOf(tenantServer, -1)).not.toHaveProperty('spec.clusterIP')
+    expect(bodyOf(servers.tenantServer, -1)).not.toHaveProperty('spec.clusterIP')
   })
 
   test('brings it back without its node ports when those are gone as well', async () => {
     await run({ host: [jsonReply(marked)], tenant: [notFound, taken, taken, jsonReply(fresh)] })
-    expect(bodyOf(tenantServer, -1)).toMatchObject({ spec: { ports: [{ port: 80 }] } })
-    expect(bodyOf(tenantServer, -1)).not.toHaveProperty('spec.ports.0.nodePort')
+    expect(bodyOf(servers.tenantServer, -1)).toMatchObject({ spec: { ports: [{ port: 80 }] } })
+    expect(bodyOf(servers.tenantServer, -1)).not.toHaveProperty('spec.ports.0.nodePort')
   })
 
   test('is parked with its note in place when nothing at all is taken', async () => {
     const attempt = await run({ host: [jsonReply(marked)], tenant: [notFound, taken, taken, taken] })
     expect(attempt).toMatchObject({ result: 'parked', reason: 'Invalid' })
-    expect(writesTo(hostServer)).toEqual([])
+    expect(writesTo(servers.hostServer)).toEqual([])
   })
 
   test('ends when the namespace goes: the tenant wants none of it any more', async () => {
@@ -384,7 +365,9 @@ describe('a replacement that broke off after the deletion', () => {
     })
     const attempt = await run({ host: [jsonReply(marked), jsonReply(copy)], tenant: [notFound, terminating] })
     expect(attempt).toMatchObject({ result: 'conflict' })
-    expect(bodyOf(hostServer, -1)).toMatchObject({ metadata: { annotations: { 'causeway.dev/replacement': null } } })
+    expect(bodyOf(servers.hostServer, -1)).toMatchObject({
+      metadata: { annotations: { 'causeway.dev/replacement': null } },
+    })
   })
 })
 

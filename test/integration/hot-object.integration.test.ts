@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { lastSequence, openPositions } from '#libs/bus'
 import { partitionOf } from '#libs/events'
@@ -14,7 +12,7 @@ import {
   startFakeApiServer,
   streamReply,
 } from '#libs/kube/testing'
-import { type WatcherFixture, startFixture } from './watcher-fixture.ts'
+import { type WatcherFixture, registerFake, startFixture } from './watcher-fixture.ts'
 
 const PARTITIONS = 2
 const [hot, neighbour] = ['team-hot', 'team-a']
@@ -43,19 +41,7 @@ beforeEach(async () => {
   }
   for (const kind of ['list', 'watch', 'other'] as const)
     fake.script(kind, ...Array.from({ length: 1_000 }, () => answer))
-  const kubeconfig = join(fixture.folder, 'fake.yaml')
-  writeFileSync(
-    kubeconfig,
-    JSON.stringify({
-      apiVersion: 'v1',
-      kind: 'Config',
-      clusters: [{ name: 'fake', cluster: { server: fake.url } }],
-      users: [{ name: 'fake', user: { token: 'secret-token' } }],
-      contexts: [{ name: 'fake', context: { cluster: 'fake', user: 'fake' } }],
-      'current-context': 'fake',
-    }),
-  )
-  await fixture.register(hot, kubeconfig)
+  await registerFake(fixture, hot, fake)
   await fixture.register(neighbour)
 })
 afterEach(async () => {

@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openKv } from '#libs/bus'
 import type { KubeObject } from '#libs/kube-model'
@@ -15,7 +13,7 @@ import {
 } from '#libs/kube/testing'
 import { defaultTenantConfig } from '#libs/sync-config'
 import { watchedVirtual } from '#libs/translation'
-import { type WatcherFixture, startFixture } from './watcher-fixture.ts'
+import { type WatcherFixture, registerFake, startFixture } from './watcher-fixture.ts'
 
 /** What the scripted cluster answers; the tests change it. */
 type Scripted = {
@@ -70,19 +68,7 @@ beforeEach(async () => {
   }
   for (const kind of ['list', 'watch', 'other'] as const)
     fake.script(kind, ...Array.from({ length: 2_000 }, () => answer))
-  const kubeconfig = join(fixture.folder, 'fake.yaml')
-  writeFileSync(
-    kubeconfig,
-    JSON.stringify({
-      apiVersion: 'v1',
-      kind: 'Config',
-      clusters: [{ name: 'fake', cluster: { server: fake.url } }],
-      users: [{ name: 'fake', user: { token: 'secret-token' } }],
-      contexts: [{ name: 'fake', context: { cluster: 'fake', user: 'fake' } }],
-      'current-context': 'fake',
-    }),
-  )
-  await fixture.register('team-f', kubeconfig)
+  await registerFake(fixture, 'team-f', fake)
 })
 afterEach(async () => {
   await fixture.close()

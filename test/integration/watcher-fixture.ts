@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { jetstreamManager } from '@nats-io/jetstream'
@@ -10,6 +10,7 @@ import { type PipelineConfig, pipelineEnv } from '#libs/config'
 import { HEADERS, type LoggedChange, decodeChange, streamDeclarations } from '#libs/events'
 import { systemClock } from '#libs/kernel'
 import { type KubeClient, createKubeClient, loadClusterConfig } from '#libs/kube'
+import type { FakeApiServer } from '#libs/kube/testing'
 import { type RoleContext, openRoleContext, openTenantRegistry } from '#libs/runtime'
 import { createLogger } from '#libs/telemetry'
 import { startApiserver } from '../../services/apiserver/role.ts'
@@ -131,4 +132,19 @@ async function readChanges(bus: Bus): Promise<StoredMessage[]> {
     if ((batch.at(-1)?.seq ?? 0) >= state.last_seq) break
   }
   return changes
+}
+
+/** Registers a tenant whose API a script plays. */
+export async function registerFake(fixture: WatcherFixture, tenant: string, fake: FakeApiServer): Promise<void> {
+  const kubeconfig = join(fixture.folder, `${tenant}.yaml`)
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'fake', cluster: { server: fake.url } }],
+    users: [{ name: 'fake', user: { token: 'secret-token' } }],
+    contexts: [{ name: 'fake', context: { cluster: 'fake', user: 'fake' } }],
+    'current-context': 'fake',
+  }
+  writeFileSync(kubeconfig, JSON.stringify(config))
+  await fixture.register(tenant, kubeconfig)
 }
