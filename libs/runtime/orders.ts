@@ -15,7 +15,7 @@ export type Order =
 /** What became of an order so far. `at` in ms since the epoch. */
 export type OrderAnswer = { at: number; isDone: boolean } & (
   | { kind: 'retry'; tried: number }
-  /** `judged`: what is not tried anyway, but judged again whenever the object or what it refers to changes. */
+  /** `judged`: what is yet to be decided. */
   | { kind: 'drop'; dropped: number; judged: number }
   /** `repaired`: writes that only the patrol found to be missing, by rule. */
   | { kind: 'patrol'; looked: number; repaired: Record<string, number> }

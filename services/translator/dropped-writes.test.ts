@@ -7,6 +7,7 @@ import { type DecisionKey, Projection } from '#libs/projection'
 import { LogOfChanges } from '#libs/projection/testing'
 import type { DroppedWrites } from '#libs/runtime'
 import { createLogger } from '#libs/telemetry'
+import { hostRefOf } from '#libs/translation'
 import { TENANT, objectOf } from '#libs/translation/testing'
 import { createVault } from '#libs/vault'
 import { DroppedMarks } from './dropped-marks.ts'
@@ -177,4 +178,32 @@ test('a mark that cannot be stored is no answer', async () => {
   )
   const keeper = new DroppedWritesKeeper(at.projection, failing)
   await expect(keeper.drop(web, { at: 5 })).rejects.toThrow('no NATS')
+})
+
+test('what was rejected before any write is dropped as well, until it is rejected for something else', async () => {
+  const rejected = (of: string): void => {
+    service(80)
+    const place = { tenant: TENANT.name, side: 'host', ...hostRefOf(web.ref, TENANT) } as const
+    const foreign = objectOf('Service', place.name, { metadata: { uid: of, namespace: place.namespace } })
+    at.projection.fold(log.change('MODIFIED', place, foreign))
+    expect(decide()).toEqual([])
+  }
+  rejected('foreign')
+  expect(at.projection.pending.waitingByReason()).toMatchObject([{ reason: 'ForeignObject', count: 1 }])
+  expect(await at.keeper.drop(web, { at: 5 })).toEqual({ dropped: 1, judged: 0 })
+  clock.advance(LONG)
+  expect(at.projection.pending.due(clock.now(), 10)).toEqual([])
+  expect([...stored.values()]).toMatchObject([{ object: web.ref, reason: 'ForeignObject' }])
+  at = await translator()
+  rejected('foreign')
+  expect(at.marks.get(web)).toBeDefined()
+  expect(at.projection.pending.due(clock.now() + LONG, 10)).toEqual([])
+  const { namespace, name } = hostRefOf(web.ref, TENANT)
+  const place = { tenant: TENANT.name, side: 'host', resource: 'services', namespace, name } as const
+  at.projection.fold(
+    log.change('DELETED', place, objectOf('Service', name, { metadata: { uid: 'foreign', namespace } })),
+  )
+  expect(decide()).toMatchObject([{ write: { op: 'create' } }])
+  await at.marks.idle()
+  expect([...stored]).toEqual([])
 })

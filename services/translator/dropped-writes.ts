@@ -8,7 +8,8 @@ const NONE: ReadonlySet<string> = new Set()
 
 /**
  * What operators do with writes that are parked: a retry makes them due, a drop keeps them from ever being due. A drop
- * means the very same write. One that differs, since the object has changed, is made as any other.
+ * means the very same write, or rejection for the very same cause. One that differs, since the object has changed, is
+ * made, or counts, as any other.
  */
 export class DroppedWritesKeeper {
   readonly #pending: Projection['pending']
@@ -42,8 +43,8 @@ export class DroppedWritesKeeper {
   }
 
   /**
-   * Drops what of an object is parked.
-   * @returns how many writes, and how much that is not tried anyway; rejects when it cannot be stored
+   * Drops what of an object is parked: writes, and what was rejected before any.
+   * @returns how much of that, and how much is yet to be decided; rejects when it cannot be stored
    */
   async drop(key: DecisionKey, how: { at: number; by?: string }): Promise<{ dropped: number; judged: number }> {
     const waiting = this.#pending.of(key).filter(({ reason, state }) => reason !== undefined && WAITS.has(state))

@@ -85,7 +85,7 @@ export function plan(
         result.puts.push(waiting(row, decision, context.now))
         break
       case 'reject':
-        planRejection(result, { decision, row, now: context.now })
+        planRejection(result, { decision, row, context })
         break
       case 'write':
         planWrite(result, { key, decision, slot, row, context })
@@ -121,14 +121,17 @@ function postponeOverdue(result: Plan, context: PlanContext & { rows: readonly P
 
 function planRejection(
   result: Plan,
-  item: { decision: Extract<Decision, { kind: 'reject' }>; row: Pending | undefined; now: number },
+  item: { decision: Extract<Decision, { kind: 'reject' }>; row: Pending | undefined; context: PlanContext },
 ): void {
-  const { decision, row, now } = item
+  const { decision, row, context } = item
+  const { now } = context
   const { reason, message } = decision
   const isNew = row === undefined || row.reason !== reason || row.message !== message
   if (isNew) result.rejected.push({ reason, message })
   const isDue = row?.due !== undefined && row.due <= now
-  if (isNew || isDue) result.puts.push(rejection(decision, { now, since: isNew ? now : row.since }))
+  if (!isNew && !isDue) return
+  const digest = context.fingerprint(`${reason}/${message}`)
+  result.puts.push(rejection(decision, { now, digest, since: isNew ? now : row.since }))
 }
 
 type WriteDecision = Extract<Decision, { kind: 'write' }>
@@ -267,9 +270,9 @@ function isOverdue(row: Pending, { now }: { now: number }): boolean {
   return row.due !== undefined && row.due <= now
 }
 
-/** Whether a row is of what no write follows from: it is judged again when something changes. */
+/** Whether a row is of what is not decided yet: it is judged again within a moment, or when something changes. */
 export function isJudged({ slot }: Pick<Pending, 'slot'>): boolean {
-  return slot === WAIT_SLOT || slot === REJECT_SLOT
+  return slot === WAIT_SLOT
 }
 
 function isRejection(row: Pending): boolean {
@@ -328,14 +331,14 @@ function waiting(
 
 function rejection(
   decision: Extract<Decision, { kind: 'reject' }>,
-  { now, since }: { now: number; since: number },
+  { now, since, digest }: { now: number; since: number; digest: string },
 ): Pending {
   const { reason, message } = decision
   const isToRetry = reason === 'NameConflict' || reason === 'ForeignObject' || reason === 'MassDeletion'
   return {
     slot: REJECT_SLOT,
     intentId: '',
-    digest: '',
+    digest,
     attempt: 0,
     state: 'parked',
     carriesBase: false,

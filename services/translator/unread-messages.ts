@@ -1,3 +1,4 @@
+import { sha256Hex } from '#libs/kernel'
 import type { ObjectKey } from '#libs/kube-model'
 import type { DecisionKey, Pending, Projection } from '#libs/projection'
 
@@ -58,7 +59,7 @@ function unreadRow(id: string, { message, now }: { message: string; now: number 
   return {
     slot: UNREAD_SLOT,
     intentId: id,
-    digest: '',
+    digest: sha256Hex(message).slice(0, 20),
     attempt: 0,
     state: 'parked',
     carriesBase: false,

@@ -5,7 +5,7 @@ import { askedBy, askedRef, askedTenant, giveTo } from './order.ts'
 
 /**
  * Has what of an object is parked tried no more, until it changes or a retry is ordered. Exit status 1 when nothing of it
- * is tried anyway.
+ * waits.
  * @throws ConfigError when tenant or object are not known or nobody confirms, CausewayError when no translator takes it in
  */
 export async function dropParked(
@@ -29,7 +29,7 @@ export async function dropParked(
 function answer(object: string, { dropped, judged }: { dropped: number; judged: number }): string {
   if (dropped > 0) return `${object} is tried no more until it changes; "causeway parked retry" undoes that`
   if (judged === 0) return `nothing of ${object} waits`
-  return `${object} is not tried as it is: it is judged again when it changes, or what it refers to`
+  return `nothing of ${object} is decided yet: ask again in a moment`
 }
 
 async function confirm(what: string, isTty: boolean): Promise<void> {
