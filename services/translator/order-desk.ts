@@ -103,12 +103,12 @@ export class OrderDesk {
     }
     let so: PatrolReport = { looked: 0, repaired: {} }
     const running = new AbortController()
-    const telling = this.#tellWhile(running.signal, placed, () => told({ kind: order.kind, ...so }, false))
+    const telling = this.#tellWhile(running.signal, placed, () => told({ kind: 'patrol' as const, ...so }, false))
     try {
       const report = await worker.patrol(order.tenant, (seen) => {
         so = { looked: seen.looked, repaired: { ...seen.repaired } }
       })
-      return report === undefined ? undefined : told({ kind: order.kind, ...report }, true)
+      return report === undefined ? undefined : told({ kind: 'patrol' as const, ...report }, true)
     } finally {
       running.abort(new Error('the patrol has ended'))
       // The last word must come last.

@@ -2,6 +2,7 @@ import type { Bus, Positions } from '#libs/bus'
 import { type Clock, backoffDelay } from '#libs/kernel'
 import { type ListedEvent, type ReflectorEvent, type StateEvent, reflect } from '#libs/kube'
 import { type KubeObject, resourceToken } from '#libs/kube-model'
+import { HOST_PLACE } from '#libs/runtime'
 import type { Logger } from '#libs/telemetry'
 import { DEFINITIONS, virtualRefOf } from '#libs/translation'
 import { ClusterChangedError, type WatchedCluster } from './cluster.ts'
@@ -17,6 +18,7 @@ import { isStateKept } from './state-kept.ts'
 import type { WatchState } from './status-board.ts'
 import { untilAborted } from './until-aborted.ts'
 import { verifyKind } from './verification.ts'
+import type { Verifications } from './verifications.ts'
 import { isAtLeast } from './versions.ts'
 
 export type KindWatchOptions = {
@@ -40,6 +42,8 @@ export type KindWatchOptions = {
   report: (state: WatchState, message: string) => void
   /** Time between two lists that what was published is compared with, in milliseconds. */
   verifyEveryMs: number
+  /** Where it can be asked to compare a list at once. @default nowhere */
+  verifications?: Pick<Verifications, 'add'>
   /** Takes over what surrounds a list. Without it, a list is closed by a marker for each owner. */
   hooks?: { begun(): void; closed(listed: ListedEvent): void }
 }
@@ -162,29 +166,43 @@ export class KindWatch {
     this.#anew.abort(new Error('the cluster is in an earlier state'))
   }
 
-  /** Looks now and then for what the watch has lost, each kind at a time of its own. */
+  /** Looks for what the watch has lost: now and then, each kind at a time of its own, and when somebody asks. */
   async #verifyOften(signal: AbortSignal): Promise<void> {
-    const { clock, random, verifyEveryMs, metrics, logger, cluster, scope } = this.#options
+    const { clock, random, verifyEveryMs, scope, verifications } = this.#options
     // What is said about objects is not remembered.
     if (scope.trustsLists === true) return
-    const resource = resourceToken(scope.resource)
-    await clock.sleep(random() * verifyEveryMs, signal)
-    for (;;) {
-      if (this.#synced) {
-        const options = { ...this.#options, intake: this.intake, watched: () => this.#lastVersion }
-        const found = await verifyKind(
-          { ...options, inTurn: (step) => this.inTurn(step), settled: (ended) => this.settled(ended) },
-          signal,
-        )
-        if (found !== undefined) metrics.verified(scope.side, resource, found)
-        if (found !== undefined && found.missed + found.gone > 0)
-          logger.error(
-            { cluster: cluster.name, resource, ...found },
-            'a watch has lost events; what it missed is published',
-          )
+    const [owner] = scope.side === 'virtual' ? scope.owners() : []
+    const tenant = owner?.tenant ?? ''
+    const partition = tenant === '' ? HOST_PLACE : Number(scope.partitionOf(tenant))
+    const takeOff = verifications?.add({ partition, tenant, verify: () => this.#compare(signal) })
+    try {
+      await clock.sleep(random() * verifyEveryMs, signal)
+      for (;;) {
+        await this.#compare(signal)
+        await clock.sleep(verifyEveryMs, signal)
       }
-      await clock.sleep(verifyEveryMs, signal)
+    } finally {
+      takeOff?.()
     }
+  }
+
+  /** Compares a list with what was published. @returns what was missing, as {@link verifyKind} does */
+  async #compare(signal: AbortSignal): Promise<{ missed: number; gone: number } | undefined> {
+    const { metrics, logger, cluster, scope } = this.#options
+    if (!this.#synced) return undefined
+    const resource = resourceToken(scope.resource)
+    const options = { ...this.#options, intake: this.intake, watched: () => this.#lastVersion }
+    const found = await verifyKind(
+      { ...options, inTurn: (step) => this.inTurn(step), settled: (ended) => this.settled(ended) },
+      signal,
+    )
+    if (found !== undefined) metrics.verified(scope.side, resource, found)
+    if (found !== undefined && found.missed + found.gone > 0)
+      logger.error(
+        { cluster: cluster.name, resource, ...found },
+        'a watch has lost events; what it missed is published',
+      )
+    return found
   }
 
   /** Runs a step between two events. */

@@ -2,11 +2,13 @@ import { createPublisher, openKv, openLeases, openPositions } from '#libs/bus'
 import { DEFAULT_TENANT_WINDOW } from '#libs/config'
 import { STREAMS, partitionOf } from '#libs/events'
 import {
+  HOST_PLACE,
   type OwnedPartition,
   type Role,
   type RoleContext,
   openClusterClaims,
   openClusterIdentities,
+  openOrders,
   ownPartitions,
   tenantIdentityKey,
 } from '#libs/runtime'
@@ -18,6 +20,7 @@ import { HostNamespaces } from './host-namespaces.ts'
 import { STATUS_BUCKET, StatusBoard, type StoredStatus, type WatchStatus } from './status-board.ts'
 import { UnplacedCopies } from './unplaced-copies.ts'
 import { Vacancies } from './vacancies.ts'
+import { Verifications } from './verifications.ts'
 import { watchHost } from './watch-host.ts'
 import { watchPartition } from './watch-partition.ts'
 import type { Ownership, WatcherParts } from './watcher-parts.ts'
@@ -67,6 +70,13 @@ export async function startWatcher(context: RoleContext): Promise<WatcherRole> {
     partitionOf: (tenant) => (tenant === '' ? undefined : partitionOf(tenant, partitions)),
     now: () => clock.now(),
   })
+  const stop = new AbortController()
+  const verifications = new Verifications({
+    orders: await openOrders(bus, replicas, 'watcher'),
+    clock,
+    logger,
+    signal: AbortSignal.any([context.signal, stop.signal]),
+  })
   const parts: WatcherParts = {
     bus,
     directory,
@@ -85,6 +95,7 @@ export async function startWatcher(context: RoleContext): Promise<WatcherRole> {
     random,
     partitions,
     windows,
+    verifications,
     verifyEveryMs: config.verifyEveryMs ?? VERIFY_EVERY_MS,
     logCreated: (await bus.manager.streams.info(STREAMS.changes)).created,
   }
@@ -98,16 +109,16 @@ export async function startWatcher(context: RoleContext): Promise<WatcherRole> {
     ...shared,
     config,
     role: 'watcher',
-    work: (owned) => watchPartition(parts, owned.partition, ownership(owned)),
+    work: (owned) =>
+      verifications.owning(owned.partition, () => watchPartition(parts, owned.partition, ownership(owned))),
   })
   const host = await ownPartitions({
     ...shared,
     config: { ...config, partitions: 1 },
     role: 'watcher-host',
-    work: (owned) => watchHost(parts, ownership(owned)),
+    work: (owned) => verifications.owning(HOST_PLACE, () => watchHost(parts, ownership(owned))),
   })
   const leases = await openLeases(bus, { owner: config.instance, ttlMs: config.leaseTtlMs, replicas })
-  const stop = new AbortController()
   const vacant = new Vacancies([
     ...Array.from({ length: partitions }, (_, partition) => `watcher.${partition}`),
     'watcher-host.0',

@@ -10,6 +10,7 @@ import type { WatcherMetrics } from './metrics.ts'
 import type { WatchPosition } from './position.ts'
 import type { StatusBoard } from './status-board.ts'
 import type { UnplacedCopies } from './unplaced-copies.ts'
+import type { Verifications } from './verifications.ts'
 
 /** What all watches of a process share. */
 export type WatcherParts = {
@@ -31,6 +32,7 @@ export type WatcherParts = {
   partitions: number
   /** Time between two verifications of a kind, in milliseconds. */
   verifyEveryMs: number
+  verifications: Verifications
   windows: ChangeWindows
   /** When the stream of changes was created. */
   logCreated: string

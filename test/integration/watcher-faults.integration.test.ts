@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openKv } from '#libs/bus'
+import { partitionOf } from '#libs/events'
+import { systemClock } from '#libs/kernel'
 import type { KubeObject } from '#libs/kube-model'
 import {
   type FakeApiServer,
@@ -11,6 +13,7 @@ import {
   statusReply,
   streamReply,
 } from '#libs/kube/testing'
+import { giveOrder } from '#libs/runtime'
 import { defaultTenantConfig } from '#libs/sync-config'
 import { watchedVirtual } from '#libs/translation'
 import { type WatcherFixture, registerFake, startFixture } from './watcher-fixture.ts'
@@ -244,6 +247,30 @@ test('what a watch has lost is found by a list, read by name and published; at r
   const before = await verifications()
   await expect.poll(verifications, { timeout: 20_000 }).toBeGreaterThanOrEqual(before + 2)
   expect(await sum('causeway_watcher_found_total')).toBe(3)
+})
+
+test('an operator’s order finds what a watch has lost, of the tenant that is named', async () => {
+  const { role } = await fixture.watcher()
+  await expect
+    .poll(() => role.statuses().find(({ resource }) => resource === 'configmaps')?.state, { timeout: 20_000 })
+    .toBe('synced')
+  const missed = configmap('cm-missed')
+  cluster.readable.set('cm-missed', missed)
+  cluster.listed = [...cluster.listed, missed]
+  const ask = (tenant: string) =>
+    giveOrder<'verify'>(fixture.bus, {
+      partition: partitionOf('team-f', 2),
+      order: { kind: 'verify', tenant, at: 1 },
+      replicas: 1,
+      clock: systemClock,
+      signal: new AbortController().signal,
+    })
+  expect(await ask('nobody')).toMatchObject({ lists: 0, missed: 0, gone: 0 })
+  const found = await ask('team-f')
+  expect(found).toMatchObject({ missed: 1, gone: 0, isDone: true })
+  expect(found.lists).toBeGreaterThan(0)
+  expect((await changes()).filter(({ key }) => key.name === 'cm-missed').map(({ type }) => type)).toEqual(['ADDED'])
+  expect(await ask('team-f')).toMatchObject({ missed: 0, gone: 0 })
 })
 
 test('what is odd in a line of a watch goes into the log readable; a line that is no event stops its kind alone, as long as it comes', async () => {

@@ -61,11 +61,16 @@ test('the table names what waits, what is dropped and by whom, and how many more
 })
 
 test('a patrol says what it has seen, and by rule what it has repaired', () => {
-  expect(patrolLines({ looked: 12, repaired: {} }, 'a')).toEqual([
-    'patrol of tenant a: 12 objects looked at, nothing to repair',
+  const well = { lists: 4, missed: 0, gone: 0 }
+  expect(patrolLines({ looked: 12, repaired: {}, ...well }, 'a')).toEqual([
+    'patrol of tenant a: 4 lists compared, no watch has lost anything; 12 objects looked at, nothing to repair',
   ])
-  const [head, first, second] = patrolLines({ looked: 12, repaired: { create: 1, virtualGone: 2 } }, undefined)
-  expect(head).toBe('patrol of all tenants: 12 objects looked at, 3 writes missing, asked for now')
+  const repaired = { create: 1, virtualGone: 2 }
+  const [head, first, second] = patrolLines({ looked: 12, repaired, lists: 4, missed: 1, gone: 2 }, undefined)
+  expect(head).toBe(
+    'patrol of all tenants: 4 lists compared, 1 states and 2 ends that no watch told of, published now; ' +
+      '12 objects looked at, 3 writes missing, asked for now',
+  )
   expect(first).toMatch(/^ {2}2 +virtualGone +\S/)
   expect(second).toMatch(/^ {2}1 +create +wanted on the host and not there$/)
 })
