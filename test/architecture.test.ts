@@ -56,6 +56,7 @@ const LAYERS: Record<string, readonly string[]>[] = [
       'bus',
       'projection',
       'runtime',
+      'telemetry',
     ],
   },
   // The log as a file, for SQL.

@@ -19,7 +19,7 @@ export function acceptEntry(
     return { problems: parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`) }
   }
   const entry = parsed.data
-  const { config, problems } = parseTenantConfig(withEntryKeys(entry), { checkPatch })
+  const { config, problems } = parseOnce(withEntryKeys(entry))
   const before = known(entry.name)
   const isSame = before?.entry.uid === entry.uid
   const moved = config !== undefined && isSame ? placementProblem(before.config, config) : undefined
@@ -35,6 +35,21 @@ export function acceptEntry(
     tenant: { entry: last === undefined ? rest : { ...rest, config: last }, config: before.config },
     problems: messages,
   }
+}
+
+/** Configurations remembered: most tenants have one of few. */
+const REMEMBERED = 256
+const parses = new Map<string, ReturnType<typeof parseTenantConfig>>()
+
+/** Parses a configuration, or finds what came of the same text. Nobody changes what is parsed. */
+function parseOnce(value: Record<string, unknown>): ReturnType<typeof parseTenantConfig> {
+  const text = JSON.stringify(value)
+  const found = parses.get(text)
+  if (found !== undefined) return found
+  const parsed = parseTenantConfig(value, { checkPatch })
+  parses.set(text, parsed)
+  for (const oldest of parses.keys().take(Math.max(0, parses.size - REMEMBERED))) parses.delete(oldest)
+  return parsed
 }
 
 /** What translation must know of an accepted tenant. */

@@ -40,3 +40,8 @@ export function parseTraceparent(text: string | undefined): TraceContext | undef
 export function spanIdOf(name: string): string {
   return sha256Hex(name).slice(0, 16)
 }
+
+/** The trace of something that has a name and is part of no other. */
+export function traceIdOf(name: string): string {
+  return sha256Hex(name).slice(0, 32)
+}

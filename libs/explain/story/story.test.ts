@@ -130,14 +130,20 @@ test('a message that cannot be read is part of the story', () => {
 test('the spans of one write are one trace, from the watch event to the API’s answer', () => {
   const spans = storySpans(story()).resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((each) => each.spans))
   const byName = (name: string) => spans.filter((span) => span.name === name)
-  const [decide] = byName('decide update')
+  const [decide] = byName('process CHANGES')
   const [queue] = byName('queue')
-  const [write] = byName('patch secrets')
+  const [write] = byName('process INTENTS')
+  const [call] = byName('PATCH /api/v1/namespaces/{namespace}/secrets/{name}')
   expect(new Set(spans.map(({ traceId }) => traceId))).toEqual(new Set(['ab'.repeat(16)]))
   expect(decide?.parentSpanId).toBe('cd'.repeat(8))
-  expect([queue?.parentSpanId, write?.parentSpanId]).toEqual([decide?.spanId, decide?.spanId])
-  expect([queue?.startTimeUnixNano, queue?.endTimeUnixNano, write?.endTimeUnixNano]).toEqual([
+  expect([write?.parentSpanId, queue?.parentSpanId, call?.parentSpanId]).toEqual([
+    decide?.spanId,
+    write?.spanId,
+    write?.spanId,
+  ])
+  expect([queue?.startTimeUnixNano, queue?.endTimeUnixNano, call?.startTimeUnixNano, write?.endTimeUnixNano]).toEqual([
     '104000000',
+    '106000000',
     '106000000',
     '111000000',
   ])

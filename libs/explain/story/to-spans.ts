@@ -1,7 +1,19 @@
-import { sha256Hex } from '#libs/kernel'
+import { knownResource, resourcePath } from '#libs/kube-model'
+import {
+  type Exchange,
+  type SpanRecord,
+  type TraceContext,
+  changeSpans,
+  decisionSpans,
+  isFailure,
+  parseTraceparent,
+  spanIdOf,
+  traceIdOf,
+  writeSpans,
+} from '#libs/telemetry'
 import type { ChangeEntry, IntentEntry, OutcomeEntry, StoryEntry } from './story-entry.ts'
 
-type Value = { stringValue: string } | { intValue: string }
+type Value = { stringValue: string } | { intValue: string } | { boolValue: boolean }
 type Attribute = { key: string; value: Value }
 
 /** A span as OTLP has it in JSON: ids in hex, times in nanoseconds since the epoch, as text. */
@@ -27,141 +39,141 @@ export type OtlpTraces = {
   }[]
 }
 
-type Part = 'watcher' | 'translator' | 'writer'
-type Context = { traceId: string; spanId: string }
-
 /**
- * The spans of a story, built from the log's own times: for each change one from the watch event until it was stored, and
- * below it each write from the decision to the API's answer. What comes back from the host as the echo of a write, or
- * follows from it, links to the span that made it. To be sent to any OTLP endpoint.
+ * The spans of a story, built from the log's own times: those that the services would have sent, under the same names and
+ * ids, whatever the sampling was. How often an API was asked the log does not know: there is one request for each write.
+ * To be sent to any OTLP endpoint.
  */
 export function storySpans(entries: readonly StoryEntry[]): OtlpTraces {
-  const spans: Record<Part, OtlpSpan[]> = { watcher: [], translator: [], writer: [] }
   const changes = new Map(entries.flatMap((each) => (each.kind === 'change' ? [[each.seq, each]] : [])))
   const intents = new Map(entries.flatMap((each) => (each.kind === 'intent' ? [[each.id, each]] : [])))
-  for (const entry of entries) {
-    if (entry.kind === 'change') spans.watcher.push(changeSpan(entry, intents.get(entry.writtenBy ?? '')))
-    if (entry.kind === 'intent') spans.translator.push(decisionSpan(entry, changes.get(entry.causeSeq)))
-    if (entry.kind === 'outcome') spans.writer.push(...writeSpans(entry, intents.get(entry.intentId)))
-  }
+  const records = entries.flatMap((entry): SpanRecord[] => {
+    switch (entry.kind) {
+      case 'change':
+        return ofChange(entry, intents.get(entry.writtenBy ?? ''))
+      case 'intent':
+        return ofIntent(entry, changes.get(entry.causeSeq))
+      case 'outcome':
+        return ofOutcome(entry, intents.get(entry.intentId))
+      case 'unreadable':
+        return []
+    }
+  })
+  const parts = (['watcher', 'translator', 'writer'] as const).map((part) => ({
+    part,
+    spans: records.filter((each) => each.part === part),
+  }))
   return {
-    resourceSpans: Object.entries(spans).flatMap(([part, of]) =>
-      of.length === 0
-        ? []
-        : [
-            {
-              resource: { attributes: [text('service.name', part), text('service.namespace', 'causeway')] },
-              scopeSpans: [{ scope: { name: 'causeway.trace' }, spans: of }],
-            },
-          ],
-    ),
+    resourceSpans: parts
+      .filter(({ spans }) => spans.length > 0)
+      .map(({ part, spans }) => ({
+        resource: { attributes: attributes({ 'service.namespace': 'causeway', 'service.name': `causeway-${part}` }) },
+        scopeSpans: [{ scope: { name: 'causeway' }, spans: spans.map(toOtlp) }],
+      })),
   }
 }
 
-function changeSpan(change: ChangeEntry, writtenBy: IntentEntry | undefined): OtlpSpan {
-  const { type, observedAt, at, resourceVersion, seq, object } = change
-  return {
-    ...contextOf(change, `change/${seq}`),
-    name: `publish ${type} ${object.resource}`,
-    kind: 4,
-    ...times(observedAt, at),
-    attributes: [
-      ...about(change),
-      text('k8s.object.resource_version', resourceVersion),
-      number('messaging.nats.stream.sequence', seq),
-    ],
-    links:
-      writtenBy === undefined
-        ? []
-        : [{ traceId: contextOf(writtenBy, writtenBy.id).traceId, spanId: idOf(`${writtenBy.id}/write`) }],
-    status: { code: 0 },
-  }
+function ofChange(change: ChangeEntry, writtenBy: IntentEntry | undefined): SpanRecord[] {
+  const { observedAt, at, type, object, side } = change
+  const [watch, ...others] = changeSpans(
+    contextOf(change, `change/${change.seq}`),
+    { ...object, side },
+    { observedAt, storedAt: at, type },
+  )
+  if (watch === undefined) return []
+  // The log knows which write it is the echo of: nearer than what its trace says.
+  const link =
+    writtenBy === undefined
+      ? []
+      : [{ traceId: contextOf(writtenBy, writtenBy.id).traceId, spanId: spanIdOf(`${writtenBy.id}/write`) }]
+  return [{ ...watch, links: link }, ...others]
 }
 
-function decisionSpan(intent: IntentEntry, cause: ChangeEntry | undefined): OtlpSpan {
-  const { id, rule, op, at, attempt, decidedAt } = intent
-  const parent = contextOf(intent, id)
-  const from = cause === undefined ? decidedAt : Math.min(cause.at, decidedAt)
-  return {
-    traceId: parent.traceId,
-    spanId: idOf(id),
-    ...(intent.traceparent === undefined ? {} : { parentSpanId: parent.spanId }),
-    name: `decide ${rule}`,
-    kind: 5,
-    ...times(from, at),
-    attributes: [
-      ...about(intent),
-      text('causeway.rule', rule),
-      text('causeway.op', op),
-      number('causeway.attempt', attempt),
-    ],
-    links: [],
-    status: { code: 0 },
-  }
+function ofIntent(intent: IntentEntry, cause: ChangeEntry | undefined): SpanRecord[] {
+  const { at, decidedAt } = intent
+  const loggedAt = cause === undefined ? decidedAt : Math.min(cause.at, decidedAt)
+  const spans = decisionSpans(contextOf(intent, intent.id), traced(intent), { loggedAt, decidedAt, sentAt: at })
+  // Of what no change caused there is no span above.
+  return intent.traceparent === undefined ? spans.map((span) => withoutParent(span, spanIdOf(intent.id))) : spans
 }
 
-function writeSpans(outcome: OutcomeEntry, intent: IntentEntry | undefined): OtlpSpan[] {
-  const { intentId, op, result, reason, message, finishedAt, stages } = outcome
-  const { traceId } = contextOf(intent ?? outcome, intentId)
-  const begun = finishedAt - stages.api
-  const isBad = result === 'parked' || result === 'refused'
-  const said = [reason, message].filter((word) => word !== undefined).join(': ')
-  const common = { traceId, parentSpanId: idOf(intentId), links: [] }
-  return [
-    {
-      ...common,
-      spanId: idOf(`${intentId}/queue`),
-      name: 'queue',
-      kind: 1,
-      ...times(begun - stages.queue, begun),
-      attributes: about(outcome),
-      status: { code: 0 },
-    },
-    {
-      ...common,
-      spanId: idOf(`${intentId}/write`),
-      name: `${op} ${outcome.object.resource}`,
-      kind: 3,
-      ...times(begun, finishedAt),
-      attributes: [
-        ...about(outcome),
-        text('causeway.result', result),
-        ...(reason === undefined ? [] : [text('causeway.reason', reason)]),
-      ],
-      status: isBad ? { code: 2, message: said } : { code: 1 },
-    },
-  ]
+function ofOutcome(outcome: OutcomeEntry, intent: IntentEntry | undefined): SpanRecord[] {
+  const { intentId, op, attempt, result, reason, finishedAt, stages, object, side } = outcome
+  const startedAt = finishedAt - stages.api
+  const about =
+    intent === undefined ? { id: intentId, op, rule: '', attempt, target: { ...object, side } } : traced(intent)
+  return writeSpans(contextOf(intent ?? outcome, intentId), about, {
+    intentAt: startedAt - stages.queue,
+    startedAt,
+    finishedAt,
+    result,
+    reason,
+    exchanges: stages.api > 0 ? exchangeOf(outcome, startedAt) : [],
+  })
+}
+
+const METHODS: Record<string, string> = {
+  create: 'POST',
+  bind: 'POST',
+  announce: 'POST',
+  patch: 'PATCH',
+  delete: 'DELETE',
+}
+
+/** The request that a write was, as far as the log tells. */
+function exchangeOf({ op, object, finishedAt, result, reason }: OutcomeEntry, from: number): Exchange[] {
+  const method = METHODS[op]
+  const resource = knownResource(object.resource)
+  if (method === undefined || resource === undefined) return []
+  const { namespace, name } = object
+  const path = resourcePath(resource, { namespace, ...(method === 'POST' && op !== 'bind' ? {} : { name }) })
+  const failure = isFailure(result) ? { error: reason ?? result } : {}
+  return [{ method, path: op === 'bind' ? `${path}/binding` : path, from, until: finishedAt, ...failure }]
+}
+
+function traced({ id, object, side, op, rule, attempt }: IntentEntry) {
+  return { id, target: { ...object, side }, op, rule, attempt }
+}
+
+function withoutParent(span: SpanRecord, root: string): SpanRecord {
+  if (span.spanId !== root) return span
+  const { parentSpanId: _none, ...rest } = span
+  return rest
 }
 
 /** The trace and span that an entry's `traceparent` names, or ones that follow from what it is. */
-function contextOf(entry: StoryEntry, id: string): Context {
-  const [, traceId, spanId] = entry.traceparent?.split('-') ?? []
-  return { traceId: traceId ?? sha256Hex(id).slice(0, 32), spanId: spanId ?? idOf(id) }
+function contextOf(entry: StoryEntry, id: string): TraceContext {
+  return parseTraceparent(entry.traceparent) ?? { traceId: traceIdOf(id), spanId: spanIdOf(id), sampled: false }
 }
 
-function idOf(id: string): string {
-  return sha256Hex(id).slice(0, 16)
+const KINDS = { internal: 1, client: 3, producer: 4, consumer: 5 } as const
+const ERROR = 2
+
+function toOtlp(span: SpanRecord): OtlpSpan {
+  const { traceId, spanId, parentSpanId, name, kind, from, until, links, error } = span
+  return {
+    traceId,
+    spanId,
+    ...(parentSpanId === undefined ? {} : { parentSpanId }),
+    name,
+    kind: KINDS[kind],
+    startTimeUnixNano: nanos(from),
+    endTimeUnixNano: nanos(Math.max(from, until)),
+    attributes: attributes(span.attributes),
+    links: links.map((link) => ({ traceId: link.traceId, spanId: link.spanId })),
+    status: error === undefined ? { code: 0 } : { code: ERROR, message: error },
+  }
 }
 
-function about({ object, side }: StoryEntry): Attribute[] {
-  return [
-    text('causeway.tenant', object.tenant),
-    text('causeway.side', side),
-    text('k8s.resource', object.resource),
-    text('k8s.namespace.name', object.namespace),
-    text('k8s.object.name', object.name),
-  ]
+function attributes(values: SpanRecord['attributes']): Attribute[] {
+  return Object.entries(values).map(([key, value]) => ({ key, value: valueOf(value) }))
 }
 
-function text(key: string, value: string): Attribute {
-  return { key, value: { stringValue: value } }
+function valueOf(value: string | number | boolean): Value {
+  if (typeof value === 'string') return { stringValue: value }
+  return typeof value === 'number' ? { intValue: String(value) } : { boolValue: value }
 }
 
-function number(key: string, value: number): Attribute {
-  return { key, value: { intValue: String(value) } }
-}
-
-function times(from: number, until: number): Pick<OtlpSpan, 'startTimeUnixNano' | 'endTimeUnixNano'> {
-  const nanos = (ms: number): string => String(BigInt(Math.round(ms * 1_000)) * 1_000n)
-  return { startTimeUnixNano: nanos(from), endTimeUnixNano: nanos(Math.max(from, until)) }
+function nanos(ms: number): string {
+  return String(BigInt(Math.round(ms * 1_000)) * 1_000n)
 }
