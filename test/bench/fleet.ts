@@ -3,7 +3,8 @@ import { systemClock } from '#libs/kernel'
 import { RESOURCES } from '#libs/kube-model'
 import { CloseStack, openTenantRegistry } from '#libs/runtime'
 import { openClusters } from './clusters.ts'
-import { type Installation, connect, startInstallation } from './installation.ts'
+import { type Installation, connect, newFolder, startInstallation, startNodes } from './installation.ts'
+import { timeCommand } from './launch.ts'
 import type { BenchOptions } from './options.ts'
 import { PodWatch, until } from './pod-watch.ts'
 import { NAMESPACE, benchName, createPod, ensureNamespace, inParallel, present } from './pods.ts'
@@ -20,7 +21,15 @@ export type FleetRun = {
   idle: Record<string, Usage>
   /** Seconds until all tenants' objects were synced. */
   seconds: number
+  /** Until a pod that one of the tenants makes then is on the host, ms. */
+  podMs: number
+  /** Seconds that questions take, by what is asked. */
+  asked: Record<(typeof QUESTIONS)[number], number>
+  /** Of the whole fleet: seconds until all of it is served again after a restart of everything but the API servers. */
+  restart?: number
 }
+
+const QUESTIONS = ['status', 'tenant list', 'why'] as const
 
 /** Objects of each tenant: pods, and a ConfigMap for each of them. */
 const OBJECTS = 20
@@ -40,11 +49,17 @@ export async function fleet(
   try {
     const clusters = await openClusters(stack, { ...options, hostKubeconfig: undefined }, tenants)
     const first = present(clusters.tenants[0], 'a tenant')
-    const setup = { embedded: 0, pods: tenants * PODS }
-    const installation = await startInstallation({ ...options, ...clusters, tenants: [first] }, setup)
+    const data = newFolder(stack)
+    // One more than there are, for each step.
+    const { cpuProfDir } = options
+    startNodes(stack, { host: clusters.hostKubeconfig, setup: { pods: tenants * PODS + 2 }, cpuProfDir })
+    const start = (): Promise<Installation> =>
+      startInstallation({ ...options, ...clusters, tenants: [first] }, { embedded: 0, pods: 0, data })
+    let installation = await start()
     stack.push(() => installation.close())
+    const host = await connect(stack, clusters.hostKubeconfig)
     const registry = await openTenantRegistry(installation.bus, 1)
-    const running = new PodWatch(installation.host, benchName)
+    const running = new PodWatch(host, benchName)
     stack.push(() => running.close())
     const runs: FleetRun[] = []
     const steps = [Math.max(2, Math.round(tenants / 10)), tenants]
@@ -55,7 +70,7 @@ export async function fleet(
       const joining = waiting.splice(0, step - (runs.at(-1)?.tenants ?? 0))
       await inParallel(joining, async ({ name, kubeconfig }) => {
         if (name !== first.name) {
-          await ensureNamespace(installation.host, `causeway-${name}`)
+          await ensureNamespace(host, `causeway-${name}`)
           await registry.put({ name, uid: `uid-${name}`, hostNamespace: `causeway-${name}`, kubeconfig })
         }
         await furnish(kubeconfig, name)
@@ -66,12 +81,46 @@ export async function fleet(
         state: () => `${running.running} of ${step * PODS} run`,
       })
       const seconds = (systemClock.now() - begun) / 1_000
-      runs.push({ tenants: step, seconds, restSeconds, ...(await atRest(installation, restSeconds)) })
+      const rest = await atRest(installation, restSeconds)
+      const one = present(clusters.tenants[Math.floor(step * 0.777)], 'a tenant')
+      const podMs = await onePod(stack, { of: one, name: `one-of-${step}`, running })
+      const asked = await ask(data, { tenant: one.name, pod: `one-of-${step}` })
+      runs.push({ tenants: step, seconds, restSeconds, ...rest, podMs, asked })
     }
+    progress('restarting')
+    await installation.close()
+    const begun = systemClock.now()
+    installation = await start()
+    const last = runs.at(-1)
+    if (last !== undefined) last.restart = (systemClock.now() - begun) / 1_000
     return runs
   } finally {
     await stack.close()
   }
+}
+
+/** Makes a pod in a tenant. @returns milliseconds until it is on the host */
+async function onePod(
+  stack: CloseStack,
+  { of, name, running }: { of: { kubeconfig: string }; name: string; running: PodWatch },
+): Promise<number> {
+  const client = await connect(stack, of.kubeconfig)
+  // Connected before: that is the tenant's own affair.
+  await client.listPage(RESOURCES.pods, { namespace: NAMESPACE, limit: 1 })
+  const { answeredAt } = await createPod(client, NAMESPACE, name)
+  const created = (): number | undefined => running.pods.get(name)?.createdAt
+  await until(() => created() !== undefined, { what: `pod ${name} on the host`, timeoutMs: TIMEOUT_MS })
+  return (created() ?? 0) - answeredAt
+}
+
+async function ask(data: string, { tenant, pod }: { tenant: string; pod: string }): Promise<FleetRun['asked']> {
+  const args = { status: ['status'], 'tenant list': ['tenant', 'list'], why: ['why', `pod/${pod}`] }
+  const seconds: Record<string, number> = {}
+  for (const question of QUESTIONS) {
+    const rest = question === 'why' ? ['-n', NAMESPACE, '-t', tenant] : []
+    seconds[question] = await timeCommand([...args[question], ...rest, '--data', data])
+  }
+  return seconds as FleetRun['asked']
 }
 
 async function furnish(kubeconfig: string, tenant: string): Promise<void> {
@@ -103,17 +152,23 @@ async function atRest(
 
 export function reportFleet(runs: readonly FleetRun[], own: readonly string[] = ['causeway', 'nats']): string {
   const names = [...own, 'apiserver']
-  const rows = runs.map(({ tenants, seconds, restSeconds, residentMegabytes, idle }) => [
+  const rows = runs.map(({ tenants, seconds, restSeconds, residentMegabytes, idle, podMs, asked, restart }) => [
     tenants,
     seconds,
     ...names.map((name) => residentMegabytes[name]),
     ...own.map((name) => ((idle[name]?.cpuSeconds ?? 0) * 100) / restSeconds),
+    podMs,
+    ...QUESTIONS.map((question) => asked[question]),
+    restart,
   ])
   const head = [
     'tenants',
     'until synced, s',
     ...names.map((name) => `${name}, MB`),
     ...own.map((name) => `${name}, % of a core`),
+    'pod on the host, ms',
+    ...QUESTIONS.map((question) => `${question}, s`),
+    'restart, s',
   ]
   const [few, all] = [runs[0], runs.at(-1)]
   if (few === undefined || all === undefined || few === all) return table(head, rows)

@@ -67,6 +67,18 @@ export async function firstLine(child: ChildProcess): Promise<string> {
   })
 }
 
+/** Runs a command to its end, whatever it finds. @returns how long that took, seconds */
+export async function timeCommand(args: readonly string[]): Promise<number> {
+  const begun = performance.now()
+  const child = startNode('cli/main.ts', args, { cpuProfDir: undefined })
+  child.stdout?.resume()
+  const status = await new Promise<number | null>((done) => child.once('close', done))
+  if (status === null || status > 1) {
+    throw new CausewayError(`causeway ${args.join(' ')} failed (${status})`, { code: 'BenchFailed' })
+  }
+  return (performance.now() - begun) / 1_000
+}
+
 /** Ends a process in order, and waits for that. */
 export async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
