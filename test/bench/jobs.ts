@@ -15,6 +15,7 @@ import { reportRestart, restart } from './restart.ts'
 import { reportSeeing, seeing } from './seeing.ts'
 import { reportSoak, soak } from './soak.ts'
 import { stormInTenants, stormOnHost } from './storm.ts'
+import { reportTranslators, translators } from './translators.ts'
 import { trickleInTenant, trickleOnHost } from './trickle.ts'
 
 /** What came of a job: tables for people, numbers for the rest. */
@@ -51,6 +52,12 @@ const JOBS: Record<ScenarioName, (options: BenchOptions) => Job[]> = {
     alone('replay', async (onProgress) => {
       const runs = await replay({ messages: replayMessages, repeat, onProgress })
       return { text: reportReplay(runs), result: { runs } }
+    }),
+  ],
+  translators: ({ translatorsPods: pods, repeat }) => [
+    alone('translators', async (progress) => {
+      const runs = await translators({ pods, repeat, progress })
+      return { text: reportTranslators(runs), result: { runs } }
     }),
   ],
   trickle: ({ tricklePods: pods, trickleRate: perSecond, repeat }) => [

@@ -6,6 +6,7 @@ import { type BurstShape, FULL, SMOKE, type Scale, USUAL } from './scales.ts'
 const SCENARIOS = [
   'patrol',
   'replay',
+  'translators',
   'trickle',
   'burst',
   'churn',
@@ -64,6 +65,7 @@ const COUNTS: Record<string, Count> = {
   'seeing-pods': 'seeingPods',
   'patrol-objects': 'patrolObjects',
   'replay-messages': 'replayMessages',
+  'translators-pods': 'translatorsPods',
   'fleet-tenants': 'fleetTenants',
   'fleet-rest-seconds': 'fleetRestSeconds',
   'soak-minutes': 'soakMinutes',

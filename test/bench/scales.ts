@@ -26,6 +26,8 @@ export type Scale = {
   /** Objects of the tenant that is patrolled. */
   patrolObjects: number
   replayMessages: number
+  /** Pods in the log that one translator, and then two, work through. */
+  translatorsPods: number
   fleetTenants: number
   /** How long a fleet is left alone before it is measured, and while it is. */
   fleetRestSeconds: number
@@ -59,6 +61,7 @@ export const USUAL: Scale = {
   seeingPods: 300,
   patrolObjects: 10_000,
   replayMessages: 120_000,
+  translatorsPods: 20_000,
   fleetTenants: 100,
   fleetRestSeconds: 15,
   soakMinutes: 30,
@@ -96,6 +99,7 @@ export const SMOKE: Scale = {
   seeingPods: 3,
   patrolObjects: 100,
   replayMessages: 600,
+  translatorsPods: 64,
   fleetTenants: 4,
   fleetRestSeconds: 1,
   soakMinutes: 1,

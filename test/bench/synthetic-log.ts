@@ -159,7 +159,7 @@ function runningStatus(index: number): { conditions: { type: string; status: str
 }
 
 /** About 2 KB of JSON, as pods without their managed fields are. */
-function podOf({ namespace, name }: ObjectKey, uid: string, phase: string): KubeObject {
+export function podOf({ namespace, name }: ObjectKey, uid: string, phase: string): KubeObject {
   const env = Array.from({ length: 12 }, (_, at) => ({ name: `SETTING_${at}`, value: `value-${at}-of-${name}` }))
   return {
     apiVersion: 'v1',
