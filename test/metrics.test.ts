@@ -4,6 +4,7 @@ import { Registry } from 'prom-client'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { METRICS, type MetricDeclaration, createRegistry, openTracing } from '#libs/telemetry'
+import { createConsoleMetrics } from '../services/console/metrics.ts'
 import { createTranslatorMetrics } from '../services/translator/metrics.ts'
 import { createWatcherMetrics } from '../services/watcher/metrics.ts'
 import { createWriterMetrics } from '../services/writer/metrics.ts'
@@ -37,6 +38,7 @@ const registry = createRegistry()
 createWatcherMetrics(registry)
 createTranslatorMetrics(registry)
 createWriterMetrics(registry)
+createConsoleMetrics(registry)
 await openTracing({ env: {}, registry, instance: 'i', slowMs: 1 })
 const own = new Map<string, MetricDeclaration>(Object.values(METRICS).map((one) => [one.name, one]))
 for (const { name, type, help, values: series } of await registry.getMetricsAsJSON()) {

@@ -1,9 +1,10 @@
 import type { Bus, Lease, LeaseValue, Leases } from '#libs/bus'
 import { openLeases } from '#libs/bus'
 import type { PipelineConfig } from '#libs/config'
-import { type Clock, backoffDelay } from '#libs/kernel'
+import { type Clock, backoffDelay, errorMessage } from '#libs/kernel'
 import type { Logger } from '#libs/telemetry'
 import { fairShares } from './fair-shares.ts'
+import { tellTrouble } from './troubles.ts'
 
 export type OwnedPartition = {
   partition: number
@@ -186,6 +187,10 @@ async function workUnderLease(
     } catch (error) {
       if (signal.aborted) break
       logger.error({ role, partition, attempt, err: error }, 'work on a partition failed; it is tried again')
+      const trouble = { at: clock.now(), owner: options.config.instance, message: errorMessage(error) }
+      tellTrouble(options.bus, { role, partition, replicas: options.config.replicas, trouble }).catch(
+        (failure: unknown) => logger.warn({ role, partition, err: failure }, 'it could not be told to others'),
+      )
     }
     if (clock.now() - begunAt > HEALTHY_MS) attempt = 0
     await clock.sleep(backoffDelay(RESTART_BACKOFF, attempt, random), signal).catch(() => undefined)

@@ -228,6 +228,17 @@ export const METRICS = {
     help: 'Writes refused because they would leave the bounds of their tenant. Anything but 0 needs a look.',
     labels: ['side'],
   },
+  consoleRequests: {
+    name: 'causeway_console_request_seconds',
+    type: 'histogram',
+    help: 'Time that the console took to answer, by operation of its API and status class.',
+    labels: ['op', 'result'],
+  },
+  consoleListeners: {
+    name: 'causeway_console_listeners',
+    type: 'gauge',
+    help: 'Pages that listen to the console at this moment.',
+  },
   syncStages: {
     name: 'causeway_sync_stage_seconds',
     type: 'histogram',

@@ -4,6 +4,7 @@ import { objectRoutes, sourcesOf } from './api/object-routes.ts'
 import type { ConsoleContext } from './api/console-context.ts'
 import { FleetState } from './fleet/fleet-state.ts'
 import { serveConsole } from './http/server.ts'
+import { createConsoleMetrics } from './metrics.ts'
 import { Moments } from './objects/as-of.ts'
 import type { ConsoleOptions } from './options.ts'
 
@@ -17,7 +18,7 @@ export type ConsoleRole = Role & {
  * @throws CausewayError `PortTaken`
  */
 export async function startConsole(
-  context: Pick<RoleContext, 'bus' | 'config' | 'clock' | 'logger' | 'vault' | 'directory'>,
+  context: Pick<RoleContext, 'bus' | 'config' | 'clock' | 'logger' | 'vault' | 'directory' | 'metrics'>,
   options: ConsoleOptions,
 ): Promise<ConsoleRole> {
   const { bus, vault, clock, directory, config } = context
@@ -56,6 +57,7 @@ export async function startConsole(
     ...options,
     routes: [...fleetRoutes(answers), ...objectRoutes(answers, sources)],
     logger,
+    metrics: createConsoleMetrics(context.metrics),
   })
   logger.info({ url: server.url, operator: options.operatorToken !== undefined }, 'serving the console')
   const ended = Promise.withResolvers<void>()

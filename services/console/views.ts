@@ -102,7 +102,12 @@ const foundObject = z.strictObject({
   at: time.describe('when its last state was stored'),
 })
 
-export const foundPage = z.strictObject({ total: z.number(), offset: z.number(), items: z.array(foundObject) })
+export const foundPage = z.strictObject({
+  total: z.number(),
+  offset: z.number(),
+  isCut: z.boolean().describe('whether there may be more: not all tenants were looked through'),
+  items: z.array(foundObject),
+})
 
 export const asOfPage = z.strictObject({
   at: time,

@@ -8,7 +8,7 @@ import { parsePipelineConfig } from '#libs/config'
 import { streamDeclarations } from '#libs/events'
 import { systemClock } from '#libs/kernel'
 import { openTenantDirectory, openTenantRegistry } from '#libs/runtime'
-import { createLogger } from '#libs/telemetry'
+import { createLogger, createRegistry } from '#libs/telemetry'
 import { createVault, loadOrCreateKeyRing } from '#libs/vault'
 import { startConsole } from '../../services/console/role.ts'
 import { type Browser, browserMissing, openBrowser } from '../harness/browser.ts'
@@ -239,7 +239,8 @@ describe.skipIf(browserMissing !== undefined)('with 10,000 tenants', () => {
       signal: stopping.signal,
     })
     const vault = createVault(loadOrCreateKeyRing(join(folder, 'keys.json')))
-    const context = { bus, config: parsePipelineConfig({}), clock: systemClock, logger, vault, directory }
+    const metrics = createRegistry()
+    const context = { bus, config: parsePipelineConfig({}), clock: systemClock, logger, vault, directory, metrics }
     const role = await startConsole(context, { host: '127.0.0.1', port: 0 })
     ;({ url } = role)
     browser = await openBrowser()

@@ -28,7 +28,7 @@ import {
   openWaitingReports,
   waitingKey,
 } from '#libs/runtime'
-import { createLogger } from '#libs/telemetry'
+import { createLogger, createRegistry } from '#libs/telemetry'
 import { hostRefOf } from '#libs/translation'
 import { createVault, loadOrCreateKeyRing } from '#libs/vault'
 import { type ConsoleRole, startConsole } from '../../services/console/role.ts'
@@ -47,6 +47,7 @@ let folder: string
 let nats: Awaited<ReturnType<typeof startTestNats>>
 let bus: Bus
 let directory: TenantDirectory
+const metrics = createRegistry()
 let role: ConsoleRole
 const stopping = new AbortController()
 
@@ -66,7 +67,7 @@ beforeAll(async () => {
   const logger = createLogger({ service: 'test', level: 'silent' })
   directory = await openTenantDirectory({ bus, replicas: 1, clock: systemClock, logger, signal: stopping.signal })
   const config = { ...parsePipelineConfig({}), partitions: PARTITIONS }
-  const context = { bus, config, clock: systemClock, logger, vault, directory }
+  const context = { bus, config, clock: systemClock, logger, vault, directory, metrics }
   role = await startConsole(context, { host: '127.0.0.1', port: 0, operatorToken: TOKEN })
 })
 
@@ -90,13 +91,15 @@ async function record(vault: ReturnType<typeof createVault>): Promise<void> {
     const object = { apiVersion: 'v1', kind, metadata: { name: key.name, namespace: key.namespace, ...of }, ...fields }
     const full: Change = { ...of, type, key, kind, epoch: 1, observedAt: Date.now() }
     const payload = encodePayload({ type, object })
-    return (await publisher.publish(encodeChange(full, { partition, payload }))).seq
+    return (await publisher.publish(encodeChange(full, { partition: key.tenant === '' ? 'all' : partition, payload })))
+      .seq
   }
   const host: ObjectKey = {
     ...hostRefOf(POD, { name: TENANT, hostNamespace: `causeway-${TENANT}` } as never),
     tenant: TENANT,
     side: 'host',
   }
+  await change({ tenant: '', side: 'host', resource: 'nodes', namespace: '', name: 'node-1' }, 'ADDED', {})
   const causeSeq = await change(POD, 'ADDED', { spec: { nodeName: '' } })
   const now = Date.now()
   const common = {
@@ -192,12 +195,15 @@ test('tenants are searched, ordered and paged by the server', async () => {
   })
 })
 
-test('objects are found by a part of the name within a tenant, and by the whole name over all', async () => {
+test('objects are found by a part of the name, within a tenant and over all', async () => {
   const within = await asked(`/tenants/${TENANT}/objects?search=we`, views.foundPage)
   expect(within.items.map(({ side, name }) => `${side} ${name.split('-')[0]}`)).toEqual(['virtual web', 'host web'])
   const over = await asked('/objects?search=gone', views.foundPage)
   expect(over).toMatchObject({ total: 1, items: [{ tenant: TENANT, name: 'gone', isDeleted: true }] })
-  expect((await asked('/objects?search=we', views.foundPage)).total).toBe(0)
+  expect(await asked('/objects?search=we', views.foundPage)).toMatchObject({ total: 2, isCut: false })
+  const second = await asked('/objects?search=we&offset=1&limit=1', views.foundPage)
+  expect(second).toMatchObject({ total: 2, items: [{ tenant: TENANT, side: 'host' }] })
+  expect((await asked('/objects?search=no-such', views.foundPage)).total).toBe(0)
 })
 
 test('a story tells changes, intents and outcomes, and its trace', async () => {
@@ -239,6 +245,8 @@ test('objects as of a time are replayed from the log', async () => {
     'virtual secrets',
     'host pods',
   ])
+  const host = await asked(`/tenants/${TENANT}/as-of?side=host&at=${Date.now()}`, views.asOfPage)
+  expect(host.items.map(({ tenant, resource }) => `${tenant} ${resource}`)).toEqual([' nodes', `${TENANT} pods`])
   const before = await asked(`/tenants/${TENANT}/as-of?at=${Date.now() - 3_600_000}`, views.asOfPage)
   expect(before.total).toBe(0)
 })
@@ -343,4 +351,13 @@ describe('the description of the API', () => {
 test('where a stream begins at a time is known without reading it', async () => {
   expect(await sequenceSince(bus, STREAMS.outcomes, Date.now() - 3_600_000)).toBe(1)
   expect(await sequenceSince(bus, STREAMS.outcomes, Date.now() + 3_600_000)).toBe(2)
+})
+
+test('what was asked is counted by operation, and by whether it was answered', async () => {
+  await asked('/fleet', views.fleet)
+  await fetchPath('/api/v1/tenants/nobody')
+  await expect
+    .poll(() => metrics.metrics())
+    .toMatch(/request_seconds_count\{op="getTenantsTenant",result="4xx"\} [1-9]/)
+  expect(await metrics.metrics()).toMatch(/causeway_console_request_seconds_count\{op="getFleet",result="2xx"\} [1-9]/)
 })

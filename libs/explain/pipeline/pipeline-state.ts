@@ -1,5 +1,6 @@
 import { type Bus, type LeaseValue, lastSequence, openKv, openLeases } from '#libs/bus'
 import { STREAMS, partitionFilters } from '#libs/events'
+import { openTroubles } from '#libs/runtime'
 import { type Unprocessed, readUnprocessed } from './read-unprocessed.ts'
 
 /** How it stands with one role's work on one partition. */
@@ -11,6 +12,8 @@ export type PartitionState = {
   /** Messages of the log that are not processed, and when the oldest of them came, ms since the epoch. */
   behind: number
   since?: number
+  /** What went wrong last with it, within a day. */
+  lastError?: { at: number; message: string }
 }
 
 export type PipelineState = {
@@ -18,6 +21,8 @@ export type PipelineState = {
   partitions: PartitionState[]
   /** Who watches the host, for all partitions. */
   hostOwner?: string
+  /** What went wrong last with that, within a day. */
+  hostError?: { at: number; message: string }
   /** What of tenants is not processed, of those of which something is. */
   tenants: ReadonlyMap<string, Unprocessed>
 }
@@ -32,8 +37,9 @@ const NOTHING: Unprocessed = { behind: 0 }
  */
 export async function pipelineState(bus: Bus, of: { partitions: number; replicas: number }): Promise<PipelineState> {
   const { partitions, replicas } = of
-  const [owners, positions, changes, intents] = await Promise.all([
+  const [owners, troubles, positions, changes, intents] = await Promise.all([
     ownersOf(bus, replicas),
+    readTroubles(bus, replicas),
     readPositions(bus, replicas),
     lastSequence(bus, STREAMS.changes),
     lastSequence(bus, STREAMS.intents),
@@ -62,6 +68,7 @@ export async function pipelineState(bus: Bus, of: { partitions: number; replicas
         ...(owner === undefined ? {} : { owner }),
         behind,
         ...(since === undefined ? {} : { since }),
+        ...errorOf(troubles.get(`${role}.${partition}`)),
       })
     }
   }
@@ -70,9 +77,11 @@ export async function pipelineState(bus: Bus, of: { partitions: number; replicas
     await Promise.all(Array.from({ length: count }, (_, at) => look(first + at)))
   }
   const hostOwner = owners.get('watcher-host.0')?.owner
+  const hostTrouble = troubles.get('watcher-host.0')
   return {
     partitions: states.toSorted((a, b) => ROLES.indexOf(a.role) - ROLES.indexOf(b.role) || a.partition - b.partition),
     ...(hostOwner === undefined ? {} : { hostOwner }),
+    ...(hostTrouble === undefined ? {} : { hostError: hostTrouble }),
     tenants,
   }
 }
@@ -92,6 +101,16 @@ async function ownersOf(bus: Bus, replicas: number): Promise<ReadonlyMap<string,
   const leases = await openLeases(bus, { owner: 'reader', replicas })
   for await (const holders of leases.watchHolders()) return holders
   return new Map()
+}
+
+function errorOf(trouble: { at: number; message: string } | undefined): Pick<PartitionState, 'lastError'> {
+  return trouble === undefined ? {} : { lastError: trouble }
+}
+
+/** What went wrong last, by role and partition. */
+async function readTroubles(bus: Bus, replicas: number): Promise<ReadonlyMap<string, { at: number; message: string }>> {
+  const kv = await openTroubles(bus, replicas)
+  return new Map((await kv.list('*.*')).map(({ key, value: { at, message } }) => [key, { at, message }]))
 }
 
 /** How far translators and writers are, by key. */

@@ -1,5 +1,5 @@
 import { STREAMS, partitionOf } from '#libs/events'
-import { pipelineState } from '#libs/explain'
+import { type PartitionState, pipelineState } from '#libs/explain'
 import { systemClock } from '#libs/kernel'
 import {
   type DeletionHold,
@@ -54,7 +54,8 @@ export async function gatherStatus({ info, bus, registry }: Running): Promise<St
       const owners = pipeline.partitions.flatMap((each) => (each.role === role ? (each.owner ?? []) : []))
       return { role, held: owners.length, of: partitions, owners: [...new Set(owners)] }
     }),
-    work: pipeline.partitions,
+    work: withRefusals(pipeline.partitions, { waiting: waitingBy, partitions }),
+    ...(pipeline.hostError === undefined ? {} : { hostError: pipeline.hostError }),
     ...(pipeline.hostOwner === undefined ? {} : { hostOwner: pipeline.hostOwner }),
     host: healthOf('host'),
     tenants: tenants
@@ -68,6 +69,25 @@ export async function gatherStatus({ info, bus, registry }: Running): Promise<St
       }))
       .toSorted((a, b) => a.name.localeCompare(b.name)),
   }
+}
+
+/** What an API last refused a writer is the last error of its partition, unless its own is later. */
+function withRefusals(
+  work: readonly PartitionState[],
+  { waiting, partitions }: { waiting: ReadonlyMap<string, WaitingReport>; partitions: number },
+): PartitionState[] {
+  const refused = new Map<number, { at: number; message: string }>()
+  for (const [key, { newest }] of waiting) {
+    if (newest === undefined) continue
+    const tenant = key.slice(waitingKey('').length)
+    const partition = partitionOf(tenant, partitions)
+    const message = [`tenant ${tenant}`, newest.reason, newest.message].filter((part) => part !== undefined).join(': ')
+    if (newest.since > (refused.get(partition)?.at ?? 0)) refused.set(partition, { at: newest.since, message })
+  }
+  return work.map((each) => {
+    const last = each.role === 'writer' ? refused.get(each.partition) : undefined
+    return last === undefined || last.at < (each.lastError?.at ?? 0) ? each : { ...each, lastError: last }
+  })
 }
 
 /** Marks by tenant: the key names it. */

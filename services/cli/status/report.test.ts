@@ -69,8 +69,16 @@ test('tables show lag, age, owner, what waits, what is dropped and the last answ
     dropped: 1,
     lastError: 'Invalid: no',
   }
-  const lines = statusLines(report({ ...lag(AT - 300_000), tenants: [held] })).join('\n')
-  expect(lines).toMatch(/0 +writer +3 +5 min +one/)
+  const [late] = lag(AT - 300_000).work
+  const failed = {
+    ...late,
+    role: 'writer',
+    partition: 0,
+    behind: 3,
+    lastError: { at: AT - 3_000, message: 'fenced' },
+  } as const
+  const lines = statusLines(report({ work: [failed], tenants: [held] })).join('\n')
+  expect(lines).toMatch(/0 +writer +3 +5 min +one +3 s ago: fenced/)
   expect(lines).toMatch(
     /a +synced +0 +causeway-a +7 +90 s +2 wait: Invalid 2; 1 dropped by the operator; last: Invalid: no/,
   )

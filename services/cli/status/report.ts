@@ -31,6 +31,8 @@ export type StatusReport = {
   /** Each role's work on each partition. */
   work: PartitionState[]
   hostOwner?: string
+  /** What went wrong last with watching the host, within a day. */
+  hostError?: { at: number; message: string }
   host: { state: string; message: string }
   tenants: TenantStatus[]
 }

@@ -9,7 +9,7 @@ const FEW_PARTITIONS = 16
 
 /** The report as tables. @param width of the terminal. @default as wide as it takes */
 export function statusLines(report: StatusReport, width?: number): string[] {
-  const { at, processes, partitions, streams, host, tenants } = report
+  const { at, processes, partitions, streams, host, hostError, tenants } = report
   const table = (rows: string[][]): string[] => align(rows, width)
   const shown = partitionRows(report)
   return [
@@ -20,7 +20,9 @@ export function statusLines(report: StatusReport, width?: number): string[] {
       ...partitions.map(({ role, held, of, owners }) => [role, `${held}/${of}`, owners.join(', ')]),
     ]),
     '',
-    ...(shown.length === 0 ? [] : [...table([['PARTITION', 'ROLE', 'BEHIND', 'OLDEST', 'OWNER'], ...shown]), '']),
+    ...(shown.length === 0
+      ? []
+      : [...table([['PARTITION', 'ROLE', 'BEHIND', 'OLDEST', 'OWNER', 'LAST ERROR'], ...shown]), '']),
     ...table([
       ['STREAM', 'MESSAGES', 'SIZE'],
       ...streams.map(({ name, messages, bytes }) => [name, String(messages), `${(bytes / 1e6).toFixed(1)} MB`]),
@@ -28,7 +30,15 @@ export function statusLines(report: StatusReport, width?: number): string[] {
     '',
     ...table([
       ['API', 'STATE', 'PARTITION', 'HOST NAMESPACE', 'BEHIND', 'OLDEST', ''],
-      ['host', host.state, '', '', '', '', host.message],
+      [
+        'host',
+        host.state,
+        '',
+        '',
+        '',
+        '',
+        [host.message, errorText(hostError, at)].filter((part) => part !== '').join('; '),
+      ],
       ...tenants.map((tenant) => [
         tenant.name,
         tenant.state,
@@ -45,17 +55,18 @@ export function statusLines(report: StatusReport, width?: number): string[] {
 /** The translator's and the writer's work, that of watchers only where nobody does it: how late it is no message tells. */
 function partitionRows({ work, at, partitions }: StatusReport): string[][] {
   const isFew = (partitions[0]?.of ?? 0) <= FEW_PARTITIONS
-  const isShown = ({ role, owner, behind }: PartitionState): boolean =>
-    owner === undefined || behind > 0 || (isFew && role !== 'watcher')
+  const isShown = ({ role, owner, behind, lastError }: PartitionState): boolean =>
+    owner === undefined || behind > 0 || lastError !== undefined || (isFew && role !== 'watcher')
   return work
     .filter(isShown)
     .toSorted((a, b) => a.partition - b.partition)
-    .map(({ role, partition, owner, behind, since }) => [
+    .map(({ role, partition, owner, behind, since, lastError }) => [
       String(partition),
       role,
       role === 'watcher' ? '' : String(behind),
       ageOf(since, at),
       owner ?? 'nobody',
+      errorText(lastError, at),
     ])
 }
 
@@ -69,6 +80,10 @@ function remarks({ name, message, held, waiting, dropped, lastError }: TenantSta
   ]
     .filter((text) => text !== '')
     .join('; ')
+}
+
+function errorText(error: { at: number; message: string } | undefined, at: number): string {
+  return error === undefined ? '' : `${ageOf(error.at, at)} ago: ${error.message}`
 }
 
 /** How long ago something was, for people; empty where it was not. */

@@ -10,7 +10,7 @@ import {
 } from '#libs/explain'
 import { type Side } from '#libs/kube-model'
 import type { TenantRegistry } from '#libs/runtime'
-import { findObjects } from '../objects/find-objects.ts'
+import { findObjects, findOverAll } from '../objects/find-objects.ts'
 import { sidesAsOf } from '../objects/sides.ts'
 import { waterfall } from '../objects/waterfall.ts'
 import { Problem } from '../http/problem.ts'
@@ -35,16 +35,14 @@ export function objectRoutes(context: ConsoleContext, sources: Sources): Route[]
   }
   const sideOf = (text: string | undefined): Side | undefined =>
     text === 'virtual' || text === 'host' ? text : undefined
-  const find = ({ text, number }: Asked, tenant: { name: string; partition: number } | undefined) =>
-    findObjects(context.bus, {
-      search: text('search') ?? '',
-      tenant,
-      side: sideOf(text('side')),
-      resource: text('resource'),
-      namespace: text('namespace'),
-      offset: number('offset'),
-      limit: number('limit'),
-    })
+  const choiceOf = ({ text, number }: Asked) => ({
+    search: text('search') ?? '',
+    side: sideOf(text('side')),
+    resource: text('resource'),
+    namespace: text('namespace'),
+    offset: number('offset'),
+    limit: number('limit'),
+  })
   return [
     {
       kind: 'answer',
@@ -53,12 +51,17 @@ export function objectRoutes(context: ConsoleContext, sources: Sources): Route[]
       summary: 'Objects of a name, over all tenants',
       query: {
         ...objectQuery,
-        search: { type: 'text', description: 'the whole name', isRequired: true },
+        search: { type: 'text', description: 'the name, or a part of it', isRequired: true },
         ...pageQuery,
       },
       isHeavy: true,
       answer: views.foundPage,
-      handle: (asked) => find(asked, undefined),
+      handle: (asked) =>
+        findOverAll(context.bus, {
+          ...choiceOf(asked),
+          tenants: context.directory.tenants().map(({ name }) => placed(context, name)),
+          now: () => context.clock.now(),
+        }),
     },
     {
       kind: 'answer',
@@ -68,13 +71,15 @@ export function objectRoutes(context: ConsoleContext, sources: Sources): Route[]
       query: { ...objectQuery, ...pageQuery },
       isHeavy: true,
       answer: views.foundPage,
-      handle: async (asked) => find(asked, placed(context, asked.path['tenant'])),
+      handle: async (asked) =>
+        findObjects(context.bus, { ...choiceOf(asked), tenant: placed(context, asked.path['tenant']) }),
     },
     {
       kind: 'answer',
       method: 'GET',
       path: '/api/v1/tenants/{tenant}/as-of',
-      summary: 'Objects of a tenant as of a time, both sides, replayed from the log',
+      summary:
+        'Objects of a tenant as of a time, both sides, replayed from the log; of the host alone, with those that concern all',
       query: {
         at: { type: 'time', description: 'the time', isRequired: true },
         ...objectQuery,
@@ -82,16 +87,11 @@ export function objectRoutes(context: ConsoleContext, sources: Sources): Route[]
       },
       isHeavy: true,
       answer: views.asOfPage,
-      handle: async ({ path, text, number }) =>
+      handle: async (asked) =>
         context.moments.page({
-          tenant: placed(context, path['tenant']),
-          at: number('at'),
-          search: text('search') ?? '',
-          side: sideOf(text('side')),
-          resource: text('resource'),
-          namespace: text('namespace'),
-          offset: number('offset'),
-          limit: number('limit'),
+          ...choiceOf(asked),
+          tenant: placed(context, asked.path['tenant']),
+          at: asked.number('at'),
         }),
     },
     {

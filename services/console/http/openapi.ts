@@ -56,8 +56,8 @@ function operation(route: Route): Record<string, unknown> {
   }
 }
 
-/** The path in camel case, after the method. */
-function operationId({ method, path }: Route): string {
+/** What an operation is called: the path in camel case, after the method. */
+export function operationId({ method, path }: Pick<Route, 'method' | 'path'>): string {
   const words = path.replace('/api/v1/', '').split(/[^a-zA-Z]+/)
   return [
     method.toLowerCase(),

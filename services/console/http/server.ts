@@ -3,10 +3,11 @@ import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { CausewayError, errorMessage } from '#libs/kernel'
 import type { Logger } from '#libs/telemetry'
+import type { ConsoleMetrics } from '../metrics.ts'
 import { type Asset, loadAssets } from './assets.ts'
 import { openEventStream } from './event-stream.ts'
 import { SECURITY_HEADERS, refuseOtherSites, requireOperator } from './guard.ts'
-import { openApiDocument } from './openapi.ts'
+import { openApiDocument, operationId } from './openapi.ts'
 import { Problem } from './problem.ts'
 import { type Route, matchRoute, readQuery } from './route.ts'
 
@@ -20,6 +21,7 @@ export type ServeOptions = {
   operatorToken?: string | undefined
   routes: readonly Route[]
   logger: Logger
+  metrics: ConsoleMetrics
 }
 
 /** Requests that read much, and listeners, at the same time: more than these would take from the pipeline. */
@@ -79,6 +81,12 @@ class Handler {
         return
       }
       const { route, path } = matchRoute(this.#options.routes, request.method ?? 'GET', pathname)
+      const begun = performance.now()
+      response.once('close', () => {
+        if (route.kind !== 'answer') return
+        const seconds = (performance.now() - begun) / 1_000
+        this.#options.metrics.answered(operationId(route), response.statusCode, seconds)
+      })
       if (route.kind === 'answer' && route.needsOperator) requireOperator(request, this.#options.operatorToken)
       const gone = new AbortController()
       response.once('close', () => gone.abort())
@@ -129,16 +137,21 @@ class Handler {
     stream: (send: (event: string, data: unknown) => void) => Promise<void>,
   ): Promise<void> {
     if (this.#listeners >= LISTENERS) throw new Problem(503, 'Busy', 'too many listen already')
-    this.#listeners += 1
+    this.#count(1)
     const events = openEventStream(response)
     try {
       await stream((event, data) => events.send(event, data))
     } catch (error) {
       if (!signal.aborted) events.send('problem', { code: 'Interrupted', message: errorMessage(error) })
     } finally {
-      this.#listeners -= 1
+      this.#count(-1)
       events.close()
     }
+  }
+
+  #count(listeners: 1 | -1): void {
+    this.#listeners += listeners
+    this.#options.metrics.listening(this.#listeners)
   }
 
   #answer({ headers }: IncomingMessage, response: ServerResponse, answer: unknown): void {

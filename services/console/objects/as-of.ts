@@ -1,5 +1,5 @@
 import { type Bus, originOf, readLast, readOrdered } from '#libs/bus'
-import { type LogMessage, MARKER_NAME, STREAMS, parseSubject, tenantFilter } from '#libs/events'
+import { ALL_PARTITIONS, type LogMessage, MARKER_NAME, STREAMS, parseSubject, tenantFilter } from '#libs/events'
 import { Problem } from '../http/problem.ts'
 import type { AsOfPage, FoundObject } from '../views.ts'
 import { foundObject } from './find-objects.ts'
@@ -9,6 +9,9 @@ const OBJECT_LIMIT = 200_000
 const KEPT = 2
 
 type Moment = { at: number; objects: FoundObject[]; isCut: boolean }
+
+/** Which moment: of a tenant, with the host's own objects that concern all where these are asked for. */
+type MomentOf = { tenant: AsOfQuery['tenant']; at: number; isHostAsked: boolean }
 
 export type AsOfQuery = {
   tenant: { name: string; partition: number }
@@ -22,7 +25,7 @@ export type AsOfQuery = {
   limit: number
 }
 
-/** The objects of a tenant as of a time, both sides, replayed from the log. The last few moments are kept for paging. */
+/** The objects of a tenant as of a time, both sides, replayed from the log; of the host alone, with those that concern all. The last few moments are kept for paging. */
 export class Moments {
   readonly #bus: Bus
   readonly #kept = new Map<string, Promise<Moment>>()
@@ -34,7 +37,7 @@ export class Moments {
   /** @throws BusError */
   async page(query: AsOfQuery): Promise<AsOfPage> {
     const { tenant, at, search, side, resource, namespace, offset, limit } = query
-    const moment = await this.#momentOf(tenant, at)
+    const moment = await this.#momentOf({ tenant, at, isHostAsked: side === 'host' })
     const matching = moment.objects.filter(
       (each) =>
         each.name.includes(search) &&
@@ -46,11 +49,11 @@ export class Moments {
     return { at, total: matching.length, offset, isCut: moment.isCut, items }
   }
 
-  #momentOf(tenant: AsOfQuery['tenant'], at: number): Promise<Moment> {
-    const id = `${tenant.name}/${at}`
+  #momentOf(of: MomentOf): Promise<Moment> {
+    const id = `${of.tenant.name}/${of.at}/${of.isHostAsked}`
     const known = this.#kept.get(id)
     if (known !== undefined) return known
-    const read = readMoment(this.#bus, tenant, at)
+    const read = readMoment(this.#bus, of)
     this.#kept.set(id, read)
     read.catch(() => this.#kept.delete(id))
     for (const old of [...this.#kept.keys()].slice(0, -KEPT)) this.#kept.delete(old)
@@ -58,8 +61,10 @@ export class Moments {
   }
 }
 
-async function readMoment(bus: Bus, tenant: AsOfQuery['tenant'], at: number): Promise<Moment> {
-  const filterSubjects = [tenantFilter('change', tenant.partition, tenant.name)]
+async function readMoment(bus: Bus, { tenant, at, isHostAsked }: MomentOf): Promise<Moment> {
+  // What of the host concerns all tenants, such as nodes, changes often: it is read for whoever wants the host alone.
+  const shared = isHostAsked ? [`change.${ALL_PARTITIONS}.>`] : []
+  const filterSubjects = [tenantFilter('change', tenant.partition, tenant.name), ...shared]
   const objects = new Map<string, FoundObject>()
   const take = (message: LogMessage): void => {
     const { key } = parseSubject(message.subject)

@@ -13,7 +13,7 @@ export function waterfall(spans: OtlpTraces): TraceView {
   const traces = new Map<string, Placed[]>()
   for (const { resource, scopeSpans } of spans.resourceSpans) {
     const name = resource.attributes.find(({ key }) => key === 'service.name')?.value
-    const service = name !== undefined && 'stringValue' in name ? name.stringValue : ''
+    const service = name !== undefined && 'stringValue' in name ? name.stringValue.replace(/^causeway-/, '') : ''
     for (const span of scopeSpans.flatMap((scope) => scope.spans)) {
       traces.set(span.traceId, [...(traces.get(span.traceId) ?? []), { service, span }])
     }

@@ -28,9 +28,11 @@ export function objectList(
     path: () => string | undefined
     query: () => Record<string, string | number>
     at?: () => number | undefined
+    /** Told of each page. */
+    onPage?: (page: FoundPage) => void
   },
 ): PagedList<FoundObject> {
-  const { label, path, query, at } = options
+  const { label, path, query, at, onPage } = options
   return new PagedList<FoundObject>({
     label,
     name: 'objects',
@@ -41,7 +43,9 @@ export function objectList(
     load: async (offset, limit) => {
       const address = path()
       if (address === undefined) return { total: 0, items: [] }
-      return await ask<FoundPage>(address, { ...query(), offset, limit }, context.signal)
+      const page = await ask<FoundPage>(address, { ...query(), offset, limit }, context.signal)
+      onPage?.(page)
+      return page
     },
     row: (object) => html`
       <span>${badge(object.side === 'virtual' ? 'tenant' : 'host', 'quiet')}</span>

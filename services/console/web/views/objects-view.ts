@@ -4,7 +4,7 @@ import { ANY_OBJECT, type ObjectChoice, choiceFields, objectList } from '../part
 import { hrefOf } from '../place.ts'
 import type { View, ViewContext } from '../view.ts'
 
-/** Search for objects: of a tenant by a part of the name, over all tenants by the whole of it. */
+/** Search for objects by a part of the name: of a tenant, or over all. */
 export function objectsView(context: ViewContext): View {
   const { query } = context.place
   let tenant = query['tenant'] ?? ''
@@ -15,6 +15,7 @@ export function objectsView(context: ViewContext): View {
     resource: query['resource'] ?? '',
     namespace: query['namespace'] ?? '',
   }
+  let isCut = false
   const isAsked = (): boolean => tenant !== '' || choice.search !== ''
   const list = objectList(context, {
     label: 'Objects',
@@ -23,6 +24,9 @@ export function objectsView(context: ViewContext): View {
       return tenant === '' ? '/objects' : `/tenants/${encodeURIComponent(tenant)}/objects`
     },
     query: () => choice,
+    onPage: (page) => {
+      ;({ isCut } = page)
+    },
   })
   const choose = (next: ObjectChoice): void => {
     choice = next
@@ -47,12 +51,16 @@ export function objectsView(context: ViewContext): View {
             choose(choice)
           }}
         />
-        ${choiceFields(choice, choose, tenant === '' ? 'The whole name' : 'A part of the name')}
+        ${choiceFields(choice, choose, 'A part of the name')}
       </header>
-      <p class="dim">
-        Within a tenant a part of the name is enough; over all tenants the whole name is looked for. Deleted objects are
-        found for four days.
-      </p>
+      <p class="dim">Deleted objects are found for four days.</p>
+      ${
+        isCut && isAsked()
+          ? html`<p class="problem">
+              There may be more: not all tenants were looked through. Name one, or more of the name.
+            </p>`
+          : nothing
+      }
       ${list.render()}
     `,
   }
