@@ -1,5 +1,6 @@
 import { type Bus, originOf, readLast } from '#libs/bus'
 import { type LogMessage, STREAMS, type StreamName, partitionFilters } from '#libs/events'
+import type { Pacer } from '#libs/kernel'
 import type { Projection } from '#libs/projection'
 
 /**
@@ -9,9 +10,15 @@ import type { Projection } from '#libs/projection'
  */
 export async function fillProjection(
   projection: Projection,
-  source: { bus: Bus; partition: number; signal: AbortSignal; fold: (stream: StreamName, message: LogMessage) => void },
+  source: {
+    bus: Bus
+    partition: number
+    signal: AbortSignal
+    pacer: Pacer
+    fold: (stream: StreamName, message: LogMessage) => void
+  },
 ): Promise<number> {
-  const { bus, partition, signal, fold } = source
+  const { bus, partition, signal, pacer, fold } = source
   const filterSubjects = [...partitionFilters('change', partition), ...partitionFilters('outcome', partition)]
   const reached = new Map<string, number>()
   let messages = 0
@@ -23,6 +30,8 @@ export async function fillProjection(
       reached.set(stream, Math.max(reached.get(stream) ?? 0, origin.seq))
       fold(stream, { ...message, seq: origin.seq })
       messages++
+      const pause = pacer.pause()
+      if (pause !== undefined) await pause
     }
   }
   for (const stream of [STREAMS.changes, STREAMS.outcomes]) projection.setPosition(stream, reached.get(stream) ?? 0)

@@ -1,7 +1,7 @@
 import { lastSequence } from '#libs/bus'
 import { DEFAULT_DELETION_LIMITS } from '#libs/config'
 import { type Intent, type LogMessage, STREAMS, type StreamName, partitionOf } from '#libs/events'
-import { errorMessage } from '#libs/kernel'
+import { type Pacer, createPacer, errorMessage } from '#libs/kernel'
 import { Alarm } from './alarm.ts'
 import { Batch } from './batch.ts'
 import { Committer } from './committer.ts'
@@ -50,6 +50,7 @@ const DRAIN_MS = 2_000
  */
 export class PartitionWorker {
   readonly #options: PartitionWorkerOptions
+  readonly #pacer: Pacer
   readonly #decider: KeyDecider
   readonly #guard: DeletionGuard
   readonly #intents: IntentLog
@@ -81,6 +82,7 @@ export class PartitionWorker {
 
   constructor(options: PartitionWorkerOptions) {
     this.#options = options
+    this.#pacer = options.pacer ?? createPacer()
     this.#failure.promise.catch(() => undefined)
     this.#guard = new DeletionGuard({
       ...options,
@@ -263,7 +265,7 @@ export class PartitionWorker {
     const { projection, partition, signal, logger, clock } = this.#options
     const startedAt = clock.now()
     const fold = (stream: StreamName, message: LogMessage): void => this.#folder.fold(stream, message, new Batch())
-    const messages = await fillProjection(projection, { ...this.#options, signal, fold })
+    const messages = await fillProjection(projection, { ...this.#options, pacer: this.#pacer, signal, fold })
     logger.info({ partition, messages, durMs: clock.now() - startedAt }, 'projection filled')
   }
 
@@ -288,7 +290,11 @@ export class PartitionWorker {
   async #take(stream: StreamName, messages: LogMessage[]): Promise<void> {
     await this.#commits.ifDue()
     const batch = new Batch()
-    for (const message of messages) this.#folder.fold(stream, message, batch)
+    for (const message of messages) {
+      this.#folder.fold(stream, message, batch)
+      const pause = this.#pacer.pause()
+      if (pause !== undefined) await pause
+    }
     const last = messages.at(-1)
     if (this.#takeover.isOver) await this.#decide(batch)
     else {
@@ -322,6 +328,8 @@ export class PartitionWorker {
         await this.#intents.publish(intent, signal, cause.earlier)
         intents.push(intent)
       }
+      const pause = this.#pacer.pause()
+      if (pause !== undefined) await pause
     }
     this.#dueAt = this.#options.projection.pending.nextDue()
     if (this.#dueAt !== undefined) this.#alarm.set(this.#dueAt)

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { BusError, createPublisher, openPositions } from '#libs/bus'
 import { Projection, isDamaged, removeDatabase } from '#libs/projection'
 import { partitionOf } from '#libs/events'
+import { createPacer } from '#libs/kernel'
 import {
   type OwnedPartition,
   type Role,
@@ -36,6 +37,7 @@ export async function startTranslator(context: RoleContext): Promise<Role> {
   const waiting = new WaitingBoard({ kv: await openWaitingReports(bus, config.replicas), logger, clock })
   const workers = new Map<number, { worker: PartitionWorker; projection: Projection }>()
   const closing = new AbortController()
+  const pacer = createPacer()
   const confirm = async (tenant: string, since: number): Promise<void> => {
     const worker = workers.get(partitionOf(tenant, config.partitions))?.worker
     if (worker === undefined) return
@@ -78,6 +80,7 @@ export async function startTranslator(context: RoleContext): Promise<Role> {
       projection,
       vault: context.vault,
       clock,
+      pacer,
       random,
       logger,
       metrics,

@@ -1,7 +1,7 @@
 import type { Bus, Publisher } from '#libs/bus'
 import type { DeletionLimits } from '#libs/config'
 import type { StreamName } from '#libs/events'
-import type { Clock } from '#libs/kernel'
+import type { Clock, Pacer } from '#libs/kernel'
 import type { Projection } from '#libs/projection'
 import type { Logger, Tracing } from '#libs/telemetry'
 import type { TenantContext } from '#libs/translation'
@@ -20,6 +20,8 @@ export type PartitionWorkerOptions = {
   projection: Projection
   vault: Vault
   clock: Clock
+  /** Shared by all partitions of the process. @default one of its own */
+  pacer?: Pacer
   random: () => number
   logger: Logger
   metrics: TranslatorMetrics

@@ -1,5 +1,5 @@
 import type { Bus, Positions } from '#libs/bus'
-import { type Clock, backoffDelay } from '#libs/kernel'
+import { type Clock, type Pacer, backoffDelay } from '#libs/kernel'
 import { type ListedEvent, type ReflectorEvent, type StateEvent, reflect } from '#libs/kube'
 import { type KubeObject, resourceToken } from '#libs/kube-model'
 import { HOST_PLACE } from '#libs/runtime'
@@ -31,6 +31,8 @@ export type KindWatchOptions = {
   metrics: WatcherMetrics
   logger: Logger
   clock: Clock
+  /** @default none: it goes on as long as there are events */
+  pacer?: Pacer
   random: () => number
   fence: number
   /** Whether this process may still write. */
@@ -222,7 +224,7 @@ export class KindWatch {
   /** Follows the kind until the signal aborts, or all is to begin anew: then what was taken in is brought to its end. */
   async #follow(checkpoint: string | undefined, signal: AbortSignal): Promise<void> {
     const until = AbortSignal.any([signal, this.#anew.signal])
-    const { cluster, scope, log, lanes, clock, random } = this.#options
+    const { cluster, scope, log, lanes, clock, random, pacer } = this.#options
     const events = reflect({
       // The client behind may be replaced while the watch goes on.
       client: {
@@ -245,6 +247,8 @@ export class KindWatch {
       await this.inTurn(() => this.#handle(event, signal))
       await this.intake.room()
       await lanes.room(signal)
+      const pause = pacer?.pause()
+      if (pause !== undefined) await pause
     }
   }
 

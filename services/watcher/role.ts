@@ -1,6 +1,7 @@
 import { createPublisher, openKv, openLeases, openPositions } from '#libs/bus'
 import { DEFAULT_TENANT_WINDOW } from '#libs/config'
 import { STREAMS, partitionOf } from '#libs/events'
+import { createPacer } from '#libs/kernel'
 import {
   HOST_PLACE,
   type OwnedPartition,
@@ -92,6 +93,7 @@ export async function startWatcher(context: RoleContext): Promise<WatcherRole> {
     tracing: context.tracing,
     logger,
     clock,
+    pacer: createPacer(),
     random,
     partitions,
     windows,

@@ -1,5 +1,5 @@
 import type { Bus, Kv, Positions, Publisher } from '#libs/bus'
-import type { Clock } from '#libs/kernel'
+import type { Clock, Pacer } from '#libs/kernel'
 import type { ClusterIdentity, TenantDirectory } from '#libs/runtime'
 import type { Logger, Tracing } from '#libs/telemetry'
 import type { Vault } from '#libs/vault'
@@ -28,6 +28,7 @@ export type WatcherParts = {
   tracing: Tracing
   logger: Logger
   clock: Clock
+  pacer: Pacer
   random: () => number
   partitions: number
   /** Time between two verifications of a kind, in milliseconds. */

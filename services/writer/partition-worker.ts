@@ -8,7 +8,7 @@ import {
   readOrdered,
 } from '#libs/bus'
 import { type LogMessage, type LoggedIntent, STREAMS, decodeIntent, partitionFilters } from '#libs/events'
-import { type Clock, errorMessage } from '#libs/kernel'
+import { type Clock, type Pacer, createPacer, errorMessage } from '#libs/kernel'
 import { keyString } from '#libs/kube-model'
 import type { Logger, Tracing } from '#libs/telemetry'
 import { AcceptedOrder } from './accepted-order.ts'
@@ -51,6 +51,8 @@ export type PartitionWorkerOptions = {
   pulse: Pick<HostPulse, 'isReachable'>
   limits: WriterLimits
   clock: Clock
+  /** Shared by all partitions of the process. @default one of its own */
+  pacer?: Pacer
   random: () => number
   logger: Logger
   metrics: WriterMetrics
@@ -71,6 +73,7 @@ type Item = Progress & {
  */
 export class PartitionWorker {
   readonly #options: PartitionWorkerOptions
+  readonly #pacer: Pacer
   readonly #queue = new TargetQueue<Item>()
   readonly #accepted = new AcceptedOrder()
   readonly #items = new Set<Item>()
@@ -91,6 +94,7 @@ export class PartitionWorker {
 
   constructor(options: PartitionWorkerOptions) {
     this.#options = options
+    this.#pacer = options.pacer ?? createPacer()
     const { lease, directory, pulse, metrics, limits } = options
     this.#heartbeats = new NodeHeartbeats({
       ...options,
@@ -200,6 +204,8 @@ export class PartitionWorker {
         await capacity.room(deps.signal)
         if (deps.signal.aborted) return
         this.#take(message, deps)
+        const pause = this.#pacer.pause()
+        if (pause !== undefined) await pause
         if (message.seq >= end) this.#submitEarly(deps.outcomes)
       }
     }

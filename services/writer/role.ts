@@ -10,6 +10,7 @@ import {
   tenantIdentityKey,
 } from '#libs/runtime'
 import { partitionOf } from '#libs/events'
+import { createPacer } from '#libs/kernel'
 import { ApiGates } from './api-gates.ts'
 import { Capacity } from './capacity.ts'
 import { HostPulse } from './host-pulse.ts'
@@ -63,6 +64,7 @@ export async function startWriter(context: WriterContext, limits: Partial<Writer
       .map(({ name }) => name)
       .filter((name) => partitionOf(name, config.partitions) === partition)
   const workers = new Map<number, PartitionWorker>()
+  const pacer = createPacer()
 
   const work = async (owned: OwnedPartition): Promise<void> => {
     const worker = new PartitionWorker({
@@ -78,6 +80,7 @@ export async function startWriter(context: WriterContext, limits: Partial<Writer
       pulse,
       limits: resolved,
       clock,
+      pacer,
       random,
       logger,
       metrics,
