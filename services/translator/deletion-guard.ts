@@ -15,6 +15,9 @@ export type HoldBoard = {
   clear(tenant: string): void
 }
 
+/** Keeps nothing. */
+export const NOWHERE: HoldBoard = { get: () => undefined, set: () => undefined, clear: () => undefined }
+
 export type DeletionGuardOptions = {
   projection: Projection
   clock: Clock

@@ -6,6 +6,14 @@ import { isJudged } from './plan.ts'
 
 const NONE: ReadonlySet<string> = new Set()
 
+/** Marks of whoever keeps none: nothing is dropped, and nothing can be. */
+export const NO_MARKS: Pick<DroppedMarks, 'get' | 'of' | 'set' | 'clear'> = {
+  get: () => undefined,
+  of: () => [],
+  set: () => Promise.reject(new Error('nothing that is dropped is kept here')),
+  clear: () => undefined,
+}
+
 /**
  * What operators do with writes that are parked: a retry makes them due, a drop keeps them from ever being due. A drop
  * means the very same write, or rejection for the very same cause. One that differs, since the object has changed, is

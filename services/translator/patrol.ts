@@ -66,9 +66,9 @@ export class Patrol {
     const [run] = this.#runs
     if (run === undefined) return
     const { metrics } = this.#options
-    // Another attempt was due, and only happened to be decided here.
+    // Another attempt was due, and only happened to be decided here; and that a tenant is told something repairs nothing.
     for (const { rule, attempt } of intents) {
-      if (attempt > 0) continue
+      if (attempt > 0 || rule === 'announce') continue
       metrics.repaired(rule)
       run.report.repaired[rule] = (run.report.repaired[rule] ?? 0) + 1
     }

@@ -14,11 +14,12 @@ import {
   ownPartitions,
 } from '#libs/runtime'
 import { DroppedMarks } from './dropped-marks.ts'
+import { ProjectionOutdated } from './fill-projection.ts'
 import { measure } from './gauges.ts'
 import { KeptHolds } from './hold-board.ts'
 import { createTranslatorMetrics } from './metrics.ts'
 import { OrderDesk } from './order-desk.ts'
-import { PartitionWorker, ProjectionOutdated } from './partition-worker.ts'
+import { PartitionWorker } from './partition-worker.ts'
 import { WaitingBoard } from './waiting-board.ts'
 
 /** How often it is told what waits. */

@@ -1,5 +1,6 @@
-import type { LoggedChange } from '#libs/events'
-import type { DecisionKey, Projection } from '#libs/projection'
+import type { Intent, LoggedChange } from '#libs/events'
+import type { DecisionKey, Pending, Projection } from '#libs/projection'
+import type { View } from '#libs/translation'
 
 /** Copies that somebody else has deleted on the host, from when that is seen until it is decided what follows. */
 export class TakenCopies {
@@ -29,4 +30,23 @@ export class TakenCopies {
 
 function idOf({ tenant, ref }: DecisionKey): string {
   return `${tenant}/${ref.resource}/${ref.namespace}/${ref.name}`
+}
+
+/**
+ * What follows from a copy having been deleted by somebody else, if that is so: it is created again, or the tenant's pod
+ * is deleted. That this was told before is seen from the deletion being under way.
+ */
+export function lossIn(
+  { view, rows, intents }: { view: View; rows: readonly Pending[]; intents: readonly Intent[] },
+  isTaken: boolean,
+): 'created' | 'deleted' | undefined {
+  if (view.virtual.object === undefined || view.virtual.object.metadata.deletionTimestamp !== undefined)
+    return undefined
+  if (isTaken && intents.some(({ write, target }) => write.op === 'create' && target.side === 'host')) return 'created'
+  const isTold = rows.some(
+    ({ slot, reason }) => reason === undefined && slot.startsWith('virtual/') && slot.endsWith('/delete'),
+  )
+  if (isTold) return undefined
+  const isFollowed = intents.some(({ rule }) => rule === 'hostTerminating' || (rule === 'hostGone' && isTaken))
+  return isFollowed ? 'deleted' : undefined
 }

@@ -26,7 +26,8 @@ import { hostName } from '#libs/translation'
 import { TENANT, objectOf, podOf } from '#libs/translation/testing'
 import { createVault } from '#libs/vault'
 import { createTranslatorMetrics } from '../../services/translator/metrics.ts'
-import { PartitionWorker, ProjectionOutdated } from '../../services/translator/partition-worker.ts'
+import { ProjectionOutdated } from '../../services/translator/fill-projection.ts'
+import { PartitionWorker } from '../../services/translator/partition-worker.ts'
 
 const logger = createLogger({ service: 'test', level: process.env['TEST_LOG'] ?? 'silent' })
 const vault = createVault({ active: 'k1', keys: new Map([['k1', Buffer.alloc(32, 7)]]) })
