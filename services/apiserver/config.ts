@@ -8,6 +8,7 @@ export type ApiserverConfig = {
   clusters: Record<string, ClusterOptions>
   rootCluster?: string
   historyLimit?: number
+  historySize?: number
   logLevel: string
 }
 
@@ -36,6 +37,7 @@ export function parseApiserverConfig(
   }
   const port = whole('port', 65_535) ?? 0
   const historyLimit = whole('history-limit', 10_000_000)
+  const historySize = whole('history-size', 100_000_000_000)
   const logLevel = read('log-level') ?? 'info'
   if (!LEVELS.includes(logLevel)) problems.push(`--log-level: use one of ${LEVELS.join(', ')}`)
   const clusters: Record<string, ClusterOptions> = {}
@@ -54,5 +56,6 @@ export function parseApiserverConfig(
     logLevel,
     ...(rootCluster === undefined ? {} : { rootCluster }),
     ...(historyLimit === undefined ? {} : { historyLimit }),
+    ...(historySize === undefined ? {} : { historySize }),
   }
 }

@@ -24,6 +24,7 @@ export type HostedClusterOptions = {
   /** Applied when the cluster is new; afterwards those it was made with stay. */
   options: ClusterOptions
   historyLimit?: number | undefined
+  historySize?: number | undefined
   port: number
   caCertificate: string
   clock: Clock
@@ -49,6 +50,7 @@ export function openCluster(open: HostedClusterOptions): HostedCluster {
   const store = new ClusterStore({
     file: open.file,
     ...(open.historyLimit === undefined ? {} : { historyLimit: open.historyLimit }),
+    ...(open.historySize === undefined ? {} : { historySize: open.historySize }),
   })
   const known = store.setting(SETTING)
   const options = known === undefined ? open.options : (JSON.parse(known) as ClusterOptions)

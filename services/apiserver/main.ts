@@ -12,6 +12,7 @@ const { values } = parseArgs({
     clusters: { type: 'string' },
     'root-cluster': { type: 'string' },
     'history-limit': { type: 'string' },
+    'history-size': { type: 'string' },
     'log-level': { type: 'string' },
   },
 })

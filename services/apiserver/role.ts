@@ -33,6 +33,8 @@ export type ApiserverOptions = {
   rootCluster?: string
   /** Changes that each cluster keeps for watches to start from. @default 20000 */
   historyLimit?: number
+  /** Characters of JSON that these changes have at most together, in each cluster. @default 32 million */
+  historySize?: number
   /** Time between bookmarks, in milliseconds. @default 60000 */
   bookmarkIntervalMs?: number
   logger: ApiserverLog
@@ -115,6 +117,7 @@ export async function startApiserver(options: ApiserverOptions): Promise<Apiserv
         file: files.clusterFile(name),
         options: clusterOptions,
         historyLimit: options.historyLimit,
+        historySize: options.historySize,
         port: server.port,
         caCertificate: authority,
         clock,

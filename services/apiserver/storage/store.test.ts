@@ -57,6 +57,18 @@ describe('ClusterStore', () => {
     ])
   })
 
+  it('keeps changes up to a size, whatever their number, and says which are gone', () => {
+    store.close()
+    store = new ClusterStore({ file: join(directory, 'a.db'), historySize: 100_000 })
+    for (let index = 0; index < 100; index++) put(index === 0 ? 'ADDED' : 'MODIFIED', 'a', 'x'.repeat(5_000))
+    expect(store.since(70)).toBeUndefined()
+    expect([...(store.since(90) ?? [])].map(({ revision }) => revision)).toEqual([
+      91, 92, 93, 94, 95, 96, 97, 98, 99, 100,
+    ])
+    expect(store.revision - store.floor).toBeLessThanOrEqual(23)
+    expect(store.get('configmaps', 'ns', 'a')?.revision).toBe(100)
+  })
+
   it('lists the state of an earlier revision', () => {
     put('ADDED', 'a', '1')
     put('ADDED', 'b', '1')

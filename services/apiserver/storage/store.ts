@@ -10,6 +10,8 @@ export type StoreOptions = {
   file: string
   /** Changes kept for watches to start from. @default 20000 */
   historyLimit?: number
+  /** Characters of JSON that these changes have at most together; the oldest go first. @default 32 million */
+  historySize?: number
 }
 
 export type Write = {
@@ -23,6 +25,8 @@ export type Write = {
 
 /** Compaction removes this many events at once, so that most writes do not pay for it. */
 const COMPACTION_BATCH = 500
+/** The same for their size, as a part of what is kept. */
+const COMPACTION_SHARE = 1 / 8
 
 /**
  * The objects of one cluster: all in memory, each change appended to the file before it becomes visible. Synchronous;
@@ -33,11 +37,13 @@ export class ClusterStore {
   readonly #indexes = new Map<string, ResourceIndex>()
   readonly #history: History
   readonly #historyLimit: number
+  readonly #historySize: number
   readonly #listeners = new Map<string, Set<(event: StoredEvent) => void>>()
   #revision: number
 
   constructor(options: StoreOptions) {
     this.#historyLimit = options.historyLimit ?? 20_000
+    this.#historySize = options.historySize ?? 32_000_000
     this.#database = new RevisionDatabase(options.file)
     const floor = Number(this.#database.setting('floor') ?? 0)
     this.#revision = Number(this.#database.setting('newest') ?? 0)
@@ -53,6 +59,7 @@ export class ClusterStore {
       }
       this.#revision = Math.max(this.#revision, stored.revision)
     }
+    this.#bound()
   }
 
   /** The newest revision: the resourceVersion of lists. */
@@ -108,7 +115,7 @@ export class ClusterStore {
     if (type === 'DELETED') index.delete(namespace, name)
     else index.set(current)
     this.#history.append(event)
-    if (this.#history.length >= this.#historyLimit + COMPACTION_BATCH) this.compact(this.#historyLimit)
+    this.#bound()
     for (const listener of this.#listeners.get(resource) ?? []) listener(event)
     event.previous?.release()
     if (type === 'DELETED') current.release()
@@ -151,6 +158,12 @@ export class ClusterStore {
   close(): void {
     this.#listeners.clear()
     this.#database.close()
+  }
+
+  #bound(): void {
+    if (this.#history.length >= this.#historyLimit + COMPACTION_BATCH) this.compact(this.#historyLimit)
+    if (this.#history.size > this.#historySize * (1 + COMPACTION_SHARE))
+      this.compact(this.#history.fitting(this.#historySize))
   }
 
   #index(resource: string): ResourceIndex {
