@@ -1,6 +1,6 @@
 import { type Bus, originOf, readLast } from '#libs/bus'
 import { type LogMessage, STREAMS, type StreamName, partitionFilters } from '#libs/events'
-import type { Clock } from '#libs/kernel'
+import type { Clock, Pacer } from '#libs/kernel'
 import type { Projection } from '#libs/projection'
 import type { Logger } from '#libs/telemetry'
 
@@ -31,6 +31,7 @@ type Source = {
   bus: Bus
   partition: number
   signal: AbortSignal
+  pacer: Pacer
   fold: (stream: StreamName, message: LogMessage) => void
 }
 
@@ -49,7 +50,10 @@ export async function fillFromState(
  * @param fold takes one message in, under its sequence in the stream that it came from
  * @returns how many messages there were
  */
-async function fillProjection(projection: Projection, { bus, partition, signal, fold }: Source): Promise<number> {
+async function fillProjection(
+  projection: Projection,
+  { bus, partition, signal, pacer, fold }: Source,
+): Promise<number> {
   const filterSubjects = [...partitionFilters('change', partition), ...partitionFilters('outcome', partition)]
   const reached = new Map<string, number>()
   let messages = 0
@@ -61,6 +65,8 @@ async function fillProjection(projection: Projection, { bus, partition, signal, 
       reached.set(stream, Math.max(reached.get(stream) ?? 0, origin.seq))
       fold(stream, { ...message, seq: origin.seq })
       messages++
+      const pause = pacer.pause()
+      if (pause !== undefined) await pause
     }
   }
   for (const stream of [STREAMS.changes, STREAMS.outcomes]) projection.setPosition(stream, reached.get(stream) ?? 0)

@@ -180,7 +180,7 @@ export class KeyDecider {
     )
     announcements.push(...this.#note(key, { view, decisions, rows: all }, cause))
     const free = planned.intents.filter(({ id }) => !held.has(id) && dropped?.has(id) !== true)
-    announcements.push(...this.#mourn(key, { view, rows, intents: free }, cause))
+    announcements.push(...this.#mourn(key, { view, rows, decisions, intents: free }, cause))
     return [...announcements, ...free.map((intent) => this.#finish(intent, metrics))]
   }
 
@@ -205,9 +205,15 @@ export class KeyDecider {
   }
 
   /** What the tenant is to be told when somebody else has deleted a copy on the host. */
-  #mourn(key: DecisionKey, of: { view: View; rows: readonly Pending[]; intents: readonly Intent[] }, cause: Cause) {
-    const isTaken = this.#taken.take(key)
+  #mourn(
+    key: DecisionKey,
+    of: { view: View; rows: readonly Pending[]; decisions: readonly Decision[]; intents: readonly Intent[] },
+    cause: Cause,
+  ): Intent[] {
+    const isTaken = this.#taken.has(key)
     const followed = lossIn(of, isTaken)
+    // What is held back, or waits for a reference, follows later.
+    if (isTaken && (followed !== undefined || of.decisions.length === 0)) this.#taken.settled(key)
     if (followed === undefined) return []
     this.#options.metrics.copyLost(key.ref.resource, followed)
     const message = followed === 'created' ? 'it is made again' : 'so this one is deleted as well'

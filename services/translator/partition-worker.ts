@@ -1,7 +1,7 @@
 import { lastSequence } from '#libs/bus'
 import { DEFAULT_DELETION_LIMITS } from '#libs/config'
 import { type Intent, type LogMessage, STREAMS, type StreamName, partitionOf } from '#libs/events'
-import { errorMessage } from '#libs/kernel'
+import { type Pacer, createPacer, errorMessage } from '#libs/kernel'
 import { Alarm } from './alarm.ts'
 import { Batch } from './batch.ts'
 import { Committer } from './committer.ts'
@@ -34,6 +34,7 @@ import type { PartitionWorkerOptions } from './worker-options.ts'
  */
 export class PartitionWorker {
   readonly #options: PartitionWorkerOptions
+  readonly #pacer: Pacer
   readonly #decider: KeyDecider
   readonly #guard: DeletionGuard
   readonly #intents: IntentLog
@@ -55,6 +56,7 @@ export class PartitionWorker {
 
   constructor(options: PartitionWorkerOptions) {
     this.#options = options
+    this.#pacer = options.pacer ?? createPacer()
     this.#life = new Lifespan(options)
     this.#guard = new DeletionGuard({
       ...options,
@@ -111,6 +113,7 @@ export class PartitionWorker {
     })
     this.#rounds = new Rounds({
       ...options,
+      pacer: this.#pacer,
       decider: this.#decider,
       guard: this.#guard,
       intents: this.#intents,
@@ -228,7 +231,7 @@ export class PartitionWorker {
 
   #fill(): Promise<void> {
     const fold = (stream: StreamName, message: LogMessage): void => this.#folder.fold(stream, message, new Batch())
-    return fillFromState({ ...this.#options, fold })
+    return fillFromState({ ...this.#options, pacer: this.#pacer, fold })
   }
 
   #follow(stream: StreamName, isFresh: boolean): FollowedStream {
@@ -252,7 +255,11 @@ export class PartitionWorker {
   async #take(stream: StreamName, messages: LogMessage[]): Promise<void> {
     await this.#commits.ifDue()
     const batch = new Batch()
-    for (const message of messages) this.#folder.fold(stream, message, batch)
+    for (const message of messages) {
+      this.#folder.fold(stream, message, batch)
+      const pause = this.#pacer.pause()
+      if (pause !== undefined) await pause
+    }
     const last = messages.at(-1)
     if (this.#takeover.isOver) await this.#rounds.decide(batch)
     else {

@@ -1,5 +1,5 @@
 import type { Intent } from '#libs/events'
-import type { Clock } from '#libs/kernel'
+import type { Clock, Pacer } from '#libs/kernel'
 import type { Projection } from '#libs/projection'
 import type { Alarm } from './alarm.ts'
 import { Batch } from './batch.ts'
@@ -31,6 +31,7 @@ const TELL_AGAIN_MS = 500
 export type RoundsOptions = {
   projection: Projection
   clock: Clock
+  pacer: Pacer
   decider: KeyDecider
   guard: DeletionGuard
   intents: IntentLog
@@ -70,7 +71,7 @@ export class Rounds {
 
   /** Decides about the keys of a batch and publishes what follows. @returns the intents that followed */
   async decide(batch: Batch): Promise<Intent[]> {
-    const { signal, decider, intents, projection, alarm, clock } = this.#options
+    const { signal, decider, intents, projection, alarm, clock, pacer } = this.#options
     const published: Intent[] = []
     await this.announce(batch)
     for (const { key, cause } of batch.inOrder()) {
@@ -78,6 +79,8 @@ export class Rounds {
         await intents.publish(intent, signal, cause.earlier)
         published.push(intent)
       }
+      const pause = pacer.pause()
+      if (pause !== undefined) await pause
     }
     this.dueAt = projection.pending.nextDue()
     if (this.dueAt !== undefined) alarm.set(this.dueAt)

@@ -22,9 +22,14 @@ export class TakenCopies {
     this.#taken.add(idOf(owner))
   }
 
-  /** Whether the copy of a key was taken since this was asked last. */
-  take(key: DecisionKey): boolean {
-    return this.#taken.size > 0 && this.#taken.delete(idOf(key))
+  /** Whether the copy of a key was taken, and what follows is not decided yet. */
+  has(key: DecisionKey): boolean {
+    return this.#taken.size > 0 && this.#taken.has(idOf(key))
+  }
+
+  /** What follows is decided. */
+  settled(key: DecisionKey): void {
+    this.#taken.delete(idOf(key))
   }
 }
 

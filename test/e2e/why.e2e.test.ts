@@ -69,7 +69,7 @@ beforeAll(async () => {
   const entry = await sources.registry.get('a')
   if (entry === undefined) throw new Error('tenant a is not registered')
   const config = {
-    sync: { fromHost: { runtimeClasses: { enabled: true } } },
+    sync: { fromHost: { runtimeClasses: { enabled: true, selector: { matchLabels: { shown: 'yes' } } } } },
     policies: { podSecurityStandard: 'baseline' },
   }
   await sources.registry.put({ ...entry, config })
@@ -179,6 +179,22 @@ describe('why names the cause', () => {
     expect(verdict.remedy).toContain('take the annotation away')
     expect(await eventOn('private', 'Excluded')).toContain('its annotation causeway.dev/sync is "false"')
     await expect.poll(() => noted('Excluded'), POLL).toBe(1)
+  })
+
+  test('of a class that the configuration’s selector does not show, and of the pod that names it', async () => {
+    const path = '/apis/node.k8s.io/v1/runtimeclasses'
+    const hidden = { apiVersion: 'node.k8s.io/v1', kind: 'RuntimeClass', metadata: { name: 'hidden' }, handler: 'runc' }
+    await host.client.request({ method: 'POST', path, body: hidden })
+    const { verdict } = await untilReason('runtimeclass', 'hidden', { reason: 'Excluded', namespace: '' })
+    expect(verdict.remedy).toContain('let the configuration select it')
+    const pod = podOf('default', 'sandboxed')
+    await tenant.create({ ...pod, spec: { ...(pod['spec'] as object), runtimeClassName: 'hidden' } })
+    const { verdict: ofPod } = await untilReason('pod', 'sandboxed', { reason: 'UnknownClass' })
+    expect(ofPod.remedy).toContain('create or show the class')
+    expect(await eventOn('sandboxed', 'UnknownClass')).toContain('hidden')
+    await expect.poll(() => parked('UnknownClass'), POLL).toBe(1)
+    await tenant.delete('pods', { namespace: 'default', name: 'sandboxed' })
+    await expect.poll(() => parked('UnknownClass'), POLL).toBe(0)
   })
 
   test('of a quota that is used up, with the API’s words; and the command says so with its exit status', async () => {

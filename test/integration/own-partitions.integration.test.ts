@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { type Bus, connectBus } from '#libs/bus'
 import { type TestNats, startTestNats } from '#libs/bus/testing'
 import { systemClock } from '#libs/kernel'
-import { type OwnedPartition, type PartitionOwner, ownPartitions } from '#libs/runtime'
+import { type OwnedPartition, type PartitionOwner, openTroubles, ownPartitions } from '#libs/runtime'
 import { createLogger } from '#libs/telemetry'
 
 const logger = createLogger({ service: 'test', level: process.env['TEST_LOG'] ?? 'silent' })
@@ -112,10 +112,10 @@ test('what a member held that vanished is taken over within the life of a lease'
   members.splice(1)
 })
 
-test('work that fails is begun again under the same lease', async () => {
+test('work that fails is begun again under the same lease, and others can see why it did', async () => {
   nextRole()
   const fences = new Map<number, number[]>()
-  await join('a', {
+  const { bus } = await join('a', {
     work: async ({ partition, fence, signal }) => {
       const list = [...(fences.get(partition) ?? []), fence]
       fences.set(partition, list)
@@ -125,6 +125,8 @@ test('work that fails is begun again under the same lease', async () => {
   })
   await expect.poll(() => [...fences.values()].map((list) => list.length)).toEqual([2, 2, 2, 2, 2, 2])
   for (const [first, second] of fences.values()) expect(first).toBe(second)
+  const told = async () => (await (await openTroubles(bus, 1)).get(`${role}.0`))?.value
+  await expect.poll(told).toMatchObject({ owner: 'a', message: 'once', at: expect.any(Number) })
 })
 
 test('after NATS was gone for longer than a lease lasts, all partitions are taken again', async () => {
