@@ -6,7 +6,9 @@ RUN npm ci --omit=dev --no-audit --no-fund
 
 FROM node:24-bookworm-slim
 WORKDIR /app
-ENV NODE_ENV=production NODE_COMPILE_CACHE=/var/cache/causeway
+# MALLOC_*: as deploy/bin/causeway has them, and says why.
+ENV NODE_ENV=production NODE_COMPILE_CACHE=/var/cache/causeway \
+  MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=131072 MALLOC_TRIM_THRESHOLD_=1048576
 COPY --from=packages /app/node_modules ./node_modules
 COPY package.json ./
 COPY deploy ./deploy

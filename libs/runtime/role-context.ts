@@ -6,6 +6,7 @@ import { type Clock, systemClock } from '#libs/kernel'
 import { type Logger, type Tracing, createRegistry, openTracing } from '#libs/telemetry'
 import { type Vault, createVault, loadOrCreateKeyRing } from '#libs/vault'
 import type { Registry } from 'prom-client'
+import { giveBackAtRest } from './give-back.ts'
 import { agreeOnInstallation } from './installation.ts'
 import { type TenantDirectory, openTenantDirectory } from './tenant-directory.ts'
 
@@ -48,6 +49,7 @@ export async function openRoleContext(
     await agreeOnInstallation(bus, config)
     await ensureStreams(bus, streamDeclarations({ replicas: config.replicas }))
     const directory = await openTenantDirectory({ bus, replicas: config.replicas, clock: systemClock, logger, signal })
+    const stopGivingBack = giveBackAtRest()
     return {
       config,
       logger,
@@ -60,6 +62,7 @@ export async function openRoleContext(
       vault,
       signal,
       close: async () => {
+        stopGivingBack()
         await directory.close()
         await bus.close()
         await tracing.close()

@@ -7,6 +7,7 @@ import { CausewayError } from '#libs/kernel'
 
 /** As deploy/bin/causeway has them. */
 const NODE_FLAGS = ['--max-semi-space-size=16']
+const MALLOC = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_TRIM_THRESHOLD_: '1048576' }
 
 /** Compiled code is kept, as there: a start that reads it is what users have. */
 const COMPILE_CACHE = fileURLToPath(new URL('../../.cache/node-compile', import.meta.url))
@@ -30,6 +31,7 @@ export function startNode(
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     env: {
       NODE_COMPILE_CACHE: COMPILE_CACHE,
+      ...MALLOC,
       ...process.env,
       ...env,
       ...(flags === '' ? {} : { NODE_OPTIONS: flags }),

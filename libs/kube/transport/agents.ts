@@ -2,6 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { type ClientHttp2Stream, constants } from 'node:http2'
 import { Agent } from 'undici'
 import type { TlsMaterial } from '../auth/cluster-config.ts'
+import { secureContextOf } from './secure-contexts.ts'
 
 const CONNECT_TIMEOUT_MS = 10_000
 const KEEP_ALIVE_MS = 30_000
@@ -12,6 +13,7 @@ export type Agents = { tls: TlsMaterial; rest: Agent; watch: Agent }
 /** Opens two pools, as a watch that delivers much must not delay the requests that share its connection. */
 export function openAgents(tls: TlsMaterial, options: { http2: boolean; timeoutMs: number }): Agents {
   mindEveryStream()
+  const secureContext = secureContextOf(tls)
   const open = (connections: number | null): Agent =>
     new Agent({
       allowH2: options.http2,
@@ -20,7 +22,13 @@ export function openAgents(tls: TlsMaterial, options: { http2: boolean; timeoutM
       headersTimeout: options.timeoutMs,
       bodyTimeout: 0,
       keepAliveTimeout: KEEP_ALIVE_MS,
-      connect: { ...tls, timeout: CONNECT_TIMEOUT_MS, keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_MS },
+      connect: {
+        ...tls,
+        ...(secureContext === undefined ? {} : { secureContext }),
+        timeout: CONNECT_TIMEOUT_MS,
+        keepAlive: true,
+        keepAliveInitialDelay: KEEP_ALIVE_MS,
+      },
     })
   return { tls, rest: open(32), watch: open(null) }
 }
