@@ -37,6 +37,7 @@ export class ObjectTable {
   readonly #vault: Vault
   readonly #cache = new Map<string, { stored: StoredObject; length: number }>()
   #cacheLength = 0
+  #isUsed = false
   readonly #get
   readonly #put
   readonly #page
@@ -85,6 +86,7 @@ export class ObjectTable {
 
   /** The object's last state or tombstone, `undefined` when it was never seen. */
   get(key: ObjectKey): StoredObject | undefined {
+    this.#isUsed = true
     const id = keyString(key)
     const cached = this.#cache.get(id)
     if (cached !== undefined) return cached.stored
@@ -126,6 +128,7 @@ export class ObjectTable {
       stored.goneAt ?? null,
       body,
     )
+    this.#isUsed = true
     const full = { ...stored, ...object }
     this.#remember(keyString(key), full, body?.length ?? 0)
     return full
@@ -159,6 +162,12 @@ export class ObjectTable {
   forgetCache(): void {
     this.#cache.clear()
     this.#cacheLength = 0
+  }
+
+  /** The same, when nothing was read or stored since the last call: what is at rest need not be at hand. */
+  forgetIdleCache(): void {
+    if (!this.#isUsed) this.forgetCache()
+    this.#isUsed = false
   }
 
   #remember(id: string, stored: StoredObject, length: number): void {

@@ -143,6 +143,18 @@ describe('folding a tenant’s object in', () => {
     expect(projection.view(TENANT, web, 0).virtual.object).toEqual(webPod)
   })
 
+  test('keeps it at hand as long as it is looked at, and reads it again later', () => {
+    fold('ADDED', virtualKey(web), webPod)
+    const get = (): KubeObject | undefined => projection.objects.get(virtualKey(web))?.object
+    const first = get()
+    projection.objects.forgetIdleCache()
+    expect(get()).toBe(first)
+    projection.objects.forgetIdleCache()
+    projection.objects.forgetIdleCache()
+    expect(get()).not.toBe(first)
+    expect(get()).toEqual(first)
+  })
+
   test('keeps tenants apart', () => {
     fold('ADDED', virtualKey(web), webPod)
     fold('ADDED', virtualKey(web, 'team-b'), withUid(webPod, 'other'))

@@ -36,6 +36,7 @@ export class Upkeep {
     const { projection, logger, partition, streams, onChange } = this.#options
     const isMore = projection.expireTombstones({ before: now - TOMBSTONE_LIFE_MS, now, limit: TIDY_SLICE })
     this.dueAt = isMore ? now + TIDY_PAUSE_MS : now + TIDY_EVERY_MS
+    if (!isMore) projection.objects.forgetIdleCache()
     onChange()
     for (const stream of streams()) {
       this.#advance(stream).catch((error: unknown) =>
