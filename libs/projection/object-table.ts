@@ -35,6 +35,7 @@ const CACHE_LENGTH = 16_000_000
 /** The last state or tombstone of every object of a partition. Bodies of covered resources are sealed at rest. */
 export class ObjectTable {
   readonly #vault: Vault
+  readonly #database: Database
   readonly #cache = new Map<string, { stored: StoredObject; length: number }>()
   #cacheLength = 0
   #isUsed = false
@@ -47,6 +48,7 @@ export class ObjectTable {
 
   constructor(database: Database, vault: Vault) {
     this.#vault = vault
+    this.#database = database
     const key = 'tenant = ? AND side = ? AND resource = ?'
     this.#get = database.prepare<[string, Side, string, string, string], Row>(
       `SELECT uid, rv, seq, virtual_uid, gone_at, body FROM objects WHERE ${key} AND namespace = ? AND name = ?`,
@@ -166,7 +168,11 @@ export class ObjectTable {
 
   /** The same, when nothing was read or stored since the last call: what is at rest need not be at hand. */
   forgetIdleCache(): void {
-    if (!this.#isUsed) this.forgetCache()
+    if (!this.#isUsed) {
+      this.forgetCache()
+      // SQLite's pages as well: 2 MB of each partition.
+      this.#database.pragma('shrink_memory')
+    }
     this.#isUsed = false
   }
 

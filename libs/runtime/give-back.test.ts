@@ -5,12 +5,16 @@ const MEGABYTE = 1024 * 1024
 const SECOND = 1_000_000
 
 /** What is said at each look, ten seconds apart. */
-function looks(heap: RestingHeap, heapTotals: readonly number[], cpuPerLook: number): boolean[] {
+function looks(
+  heap: RestingHeap,
+  heapTotals: readonly number[],
+  cpuOf: number | ((look: number) => number),
+): boolean[] {
   let now = 0
   let cpu = 0
-  return heapTotals.map((megabytes) => {
+  return heapTotals.map((megabytes, look) => {
     now += 10_000
-    cpu += cpuPerLook
+    cpu += typeof cpuOf === 'number' ? cpuOf : cpuOf(look)
     const footprint = { heapTotal: megabytes * MEGABYTE, cpu }
     const isWorth = heap.isWorthCollecting(footprint, now)
     if (isWorth) heap.collected({ ...footprint, heapTotal: 50 * MEGABYTE }, now)
@@ -33,6 +37,12 @@ test('one that grows at rest is collected every five minutes at most', () => {
     0.1 * SECOND,
   )
   expect(always.flatMap((isWorth, index) => (isWorth ? [index] : []))).toEqual([2, 32, 62])
+})
+
+test('after work it is collected as soon as it is quiet again', () => {
+  const heapTotals = Array.from({ length: 10 }, () => 100)
+  const worth = looks(fresh(), heapTotals, (look) => (look === 4 ? 8 : 0.1) * SECOND)
+  expect(worth.flatMap((isWorth, index) => (isWorth ? [index] : []))).toEqual([2, 7])
 })
 
 test('one that works, or has a heap so large that a pause would be long, is left alone', () => {

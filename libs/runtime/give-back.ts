@@ -13,7 +13,7 @@ const LOOK_EVERY_MS = 10_000
 /** Of a core, over the time between two looks: with more to do, a pause would be felt. */
 const QUIET_SHARE = 0.1
 const QUIET_MS = 30_000
-/** At most one pause in this time: some 2 ms for each megabyte that is in use. */
+/** At most one pause in this time, unless there was work since: some 2 ms for each megabyte that is in use. */
 const APART_MS = 300_000
 /** Above this a pause takes too long to be had for tidiness. */
 const LARGE_HEAP = 1024 * 1024 * 1024
@@ -39,7 +39,10 @@ export class RestingHeap {
     const share = (cpu - this.#cpu) / 1_000 / (now - this.#lookedAt)
     this.#cpu = cpu
     this.#lookedAt = now
-    if (share >= QUIET_SHARE) this.#quietSince = now
+    if (share >= QUIET_SHARE) {
+      this.#quietSince = now
+      this.#collectedAt = Number.NEGATIVE_INFINITY
+    }
     if (now - this.#quietSince < QUIET_MS || now - this.#collectedAt < APART_MS) return false
     return heapTotal < LARGE_HEAP && heapTotal - this.#least > WORTH_BYTES
   }
