@@ -180,8 +180,11 @@ export class ObjectTable {
     this.#cacheLength += length - (this.#cache.get(id)?.length ?? 0)
     this.#cache.delete(id)
     this.#cache.set(id, { stored, length })
+    if (this.#cache.size <= CACHE_ENTRIES && this.#cacheLength <= CACHE_LENGTH) return
+    // Some at once: finding the oldest takes as long as some have gone before it.
+    const isEnough = (): boolean => this.#cache.size <= CACHE_ENTRIES * 0.9 && this.#cacheLength <= CACHE_LENGTH * 0.9
     for (const [oldest, entry] of this.#cache) {
-      if (this.#cache.size <= CACHE_ENTRIES && this.#cacheLength <= CACHE_LENGTH) break
+      if (isEnough()) break
       this.#cache.delete(oldest)
       this.#cacheLength -= entry.length
     }

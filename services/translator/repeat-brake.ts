@@ -1,3 +1,5 @@
+import { forgetOldest } from '#libs/kernel'
+
 /** So often the same write is made without delay, as when somebody changes a value there and back. */
 const FREE = 10
 const DELAY = { baseMs: 250, capMs: 60_000 }
@@ -30,10 +32,7 @@ export class RepeatBrake {
     // The one asked for last comes last, so that the first is the one to forget.
     this.#repeats.delete(write)
     this.#repeats.set(write, { count: isForgotten ? 1 : found.count + 1, lastAt: now })
-    if (this.#repeats.size > REMEMBERED) {
-      const [oldest] = this.#repeats.keys()
-      if (oldest !== undefined) this.#repeats.delete(oldest)
-    }
+    forgetOldest(this.#repeats, REMEMBERED)
     return 0
   }
 }

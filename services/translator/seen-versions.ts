@@ -1,3 +1,5 @@
+import { forgetOldest } from '#libs/kernel'
+
 /** Objects whose versions are remembered. */
 const OBJECTS = 5_000
 /** Versions remembered per object: as many as a busy one may go through before the outcome of a write is in. */
@@ -14,9 +16,7 @@ export class SeenVersions {
     const versions = this.#versions.get(key) ?? []
     this.#versions.delete(key)
     this.#versions.set(key, [...versions.slice(-(VERSIONS - 1)), version])
-    if (this.#versions.size <= OBJECTS) return
-    const oldest = this.#versions.keys().next()
-    if (!oldest.done) this.#versions.delete(oldest.value)
+    forgetOldest(this.#versions, OBJECTS)
   }
 
   has(key: string, version: string): boolean {

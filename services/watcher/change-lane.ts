@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { BusError, type Publisher } from '#libs/bus'
 import { HEADERS, type WireMessage } from '#libs/events'
+import { forgetOldest } from '#libs/kernel'
 import type { ChangeWindows } from './change-windows.ts'
 import { CoalescingQueue, type Queued } from './coalescing-queue.ts'
 import type { Sender } from './tenant-window.ts'
@@ -81,8 +82,7 @@ export class ChangeLane implements Sender {
     const isKnown = this.#apart.delete(subject)
     if (!isApart && !isKnown) return message
     this.#apart.add(subject)
-    const oldest = this.#apart.values().next()
-    if (this.#apart.size > APART && !oldest.done) this.#apart.delete(oldest.value)
+    forgetOldest(this.#apart, APART)
     return isApart ? message : withUniqueId(message)
   }
 

@@ -1,3 +1,5 @@
+import { forgetOldest } from '#libs/kernel'
+
 /** Where an intent stands among those for its target: the translator's lease, then the change that led to it. */
 export type OrderMark = { fence: number; causeSeq: number }
 
@@ -21,12 +23,7 @@ export class AcceptedOrder {
     if (last !== undefined && isBefore(mark, last)) return false
     this.#marks.delete(target)
     this.#marks.set(target, { fence: mark.fence, causeSeq: mark.causeSeq })
-    if (this.#marks.size > this.#capacity) {
-      for (const oldest of this.#marks.keys()) {
-        this.#marks.delete(oldest)
-        break
-      }
-    }
+    forgetOldest(this.#marks, this.#capacity)
     return true
   }
 }
