@@ -51,6 +51,7 @@ export class Announcer {
     const intent = this.#intentFor(key, what)
     if (intent === undefined) return []
     this.#options.metrics.told(what.reason)
+    if (what.reason === 'Synced') this.#forget(key)
     const id = idOf(intent)
     const isEarlierHeld = this.#held.delete(id)
     if (!isEarlierHeld && this.#mayTell(intent)) return [intent]
@@ -71,6 +72,14 @@ export class Announcer {
       } else full.add(tenant)
     }
     return told
+  }
+
+  /** What was to be told of an object that is in sync again is not true any more. */
+  #forget({ tenant, ref }: DecisionKey): void {
+    for (const [id, { target, source }] of this.#held) {
+      const isOfIt = target.tenant === tenant && source.resource === ref.resource
+      if (isOfIt && source.namespace === ref.namespace && source.name === ref.name) this.#held.delete(id)
+    }
   }
 
   #mayTell({ target, write }: Intent): boolean {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import Sqlite from 'better-sqlite3'
 import { type Bus, connectBus } from '#libs/bus'
 import { STREAMS, partitionOf } from '#libs/events'
+import type { KubeObject } from '#libs/kube-model'
 import { openWaitingReports, waitingKey } from '#libs/runtime'
 import { type Cluster, openCluster } from '../harness/cluster.ts'
 import { type CommandResult, type Installation, startUp } from '../harness/installation.ts'
@@ -109,9 +110,28 @@ test('what is dropped stays so over a restart of the translator; a retry has it 
   await expect.poll(waiting, POLL).toEqual([])
 })
 
+test('what was rejected before any write is dropped as well, and its retry ends that', async () => {
+  const pod = podOf('default', 'odd')
+  const term = { topologyKey: 'zone', namespaces: ['default'], namespaceSelector: { matchLabels: { a: 'b' } } }
+  const affinity = { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } }
+  await tenant.create({ ...pod, spec: { ...(pod['spec'] as object), affinity } })
+  await expect.poll(waiting, POLL).toEqual(['odd Unsupported'])
+  expect(await run('parked', 'drop', 'pod/odd', '--yes')).toMatchObject({ code: 0 })
+  const [shown, listed] = await Promise.all([run('parked', 'show', 'pod/odd'), run('parked', 'list')])
+  expect(shown).toMatchObject({ code: 1, stdout: expect.stringMatching(/next try +none, dropped /) })
+  expect(listed).toMatchObject({ code: 0, stdout: expect.stringMatching(/odd +Unsupported .* dropped /) })
+  expect(await run('parked', 'retry', 'pod/odd')).toMatchObject({ code: 0 })
+  await expect.poll(() => run('parked', 'list'), POLL).toMatchObject({ code: 1 })
+  await tenant.delete('pods', { namespace: 'default', name: 'odd' })
+  await expect.poll(waiting, POLL).toEqual([])
+})
+
 test('a patrol repairs what the translator has forgotten, and says what', async () => {
   await tenant.create(podOf('default', 'user', { configMap: 'late' }))
-  await host.until('pods', { namespace: 'causeway-a', name: 'user-x-default-x-a' }, () => true, { timeoutMs: 60_000 })
+  const isWaiting = ({ status }: KubeObject): boolean => JSON.stringify(status ?? {}).includes('ContainerCreating')
+  await tenant.until('pods', { namespace: 'default', name: 'user' }, isWaiting, { timeoutMs: 60_000 })
+  // What the pod has become is known by then: later changes of it would bring back what is forgotten now.
+  expect(await run('patrol', 'run')).toMatchObject({ code: 0 })
   forget("DELETE FROM refs WHERE to_resource = 'configmaps' AND to_name = 'late'")
   await tenant.create(configMapOf('default', 'late', { color: 'blue' }))
   await expect.poll(() => seen('late'), POLL).toBe(true)
