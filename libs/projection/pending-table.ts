@@ -142,9 +142,12 @@ export class PendingTable {
       `SELECT reason, count(*) AS count FROM ${byReason} WHERE reason IS NOT NULL AND state = 'noted' GROUP BY reason`,
     )
     this.#unansweredSince = database.prepare<[], { since: number | null }>(
-      "SELECT min(since) AS since FROM pending WHERE state = 'issued' AND reason IS NULL",
+      `SELECT min(since) AS since FROM pending INDEXED BY pending_due
+       WHERE due IS NOT NULL AND state = 'issued' AND reason IS NULL`,
     )
-    this.#inSlot = database.prepare<[string], Row & KeyRow>('SELECT * FROM pending WHERE slot = ?')
+    this.#inSlot = database.prepare<[string], Row & KeyRow>(
+      `SELECT * FROM ${byReason} WHERE reason IS NOT NULL AND slot = ?`,
+    )
     this.#waitingByReason = database.prepare<[], { tenant: string; reason: string; count: number }>(
       `SELECT tenant, reason, count(DISTINCT resource || '/' || namespace || '/' || name) AS count FROM pending
        WHERE ${isWaiting} AND ${ofKnownTenant} GROUP BY tenant, reason`,
