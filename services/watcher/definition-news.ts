@@ -1,4 +1,5 @@
 import type { Clock } from '#libs/kernel'
+import { ChildAbort } from './child-abort.ts'
 
 /** After a change of a definition: when its kind may be served, and when it surely is. */
 const SOON_MS = 100
@@ -44,11 +45,17 @@ export class DefinitionNews {
     return {
       now: () => clock.now(),
       sleep: async (ms, signal) => {
-        const signals = signal === undefined ? [news.signal] : [news.signal, signal]
+        const woken = new ChildAbort(news.signal)
+        const onAbort = (): void => woken.abort()
+        signal?.addEventListener('abort', onAbort, { once: true })
         try {
-          await clock.sleep(ms, AbortSignal.any(signals))
+          signal?.throwIfAborted()
+          await clock.sleep(ms, woken.signal)
         } catch {
           signal?.throwIfAborted()
+        } finally {
+          signal?.removeEventListener('abort', onAbort)
+          woken.close()
         }
       },
     }

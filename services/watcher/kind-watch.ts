@@ -5,6 +5,7 @@ import { type KubeObject, resourceToken } from '#libs/kube-model'
 import { HOST_PLACE } from '#libs/runtime'
 import type { Logger } from '#libs/telemetry'
 import { DEFINITIONS, virtualRefOf } from '#libs/translation'
+import { ChildAbort } from './child-abort.ts'
 import { ClusterChangedError, type WatchedCluster } from './cluster.ts'
 import { backOffState, failureState } from './failure-state.ts'
 import type { KindLog } from './kind-log.ts'
@@ -74,7 +75,7 @@ export class KindWatch {
   /** Whether the next watch goes on from a version of before an interruption. */
   #isResumed = true
   /** Ends a watch that misses something: all begins anew with a list. */
-  #anew = new AbortController()
+  #anew = new ChildAbort(new AbortController().signal)
   /** How many lists in a row have left out what is there. */
   #distrusted = 0
   /** How often in a row the cluster said that it does not serve the kind. */
@@ -106,7 +107,7 @@ export class KindWatch {
     this.intake.republish = resume.isNewOwner
     this.#lastVersion = resume.resourceVersion ?? ''
     this.intake.recheck = resume.recheck
-    const stop = new AbortController()
+    const ended = new ChildAbort(signal)
     const timers = [
       setInterval(() => void this.#save().catch((error: unknown) => this.#fail(error)), SAVE_EVERY_MS),
       setInterval(() => {
@@ -116,16 +117,16 @@ export class KindWatch {
       }, RECHECK_EVERY_MS),
     ]
     try {
-      const ended = AbortSignal.any([signal, stop.signal])
-      this.#verifyOften(ended).catch((error: unknown) => {
-        if (!ended.aborted) this.#fail(error)
+      this.#verifyOften(ended.signal).catch((error: unknown) => {
+        if (!ended.signal.aborted) this.#fail(error)
       })
-      await Promise.race([this.#followOn(isKept ? resume.resourceVersion : undefined, ended), this.#failure.promise])
+      const following = this.#followOn(isKept ? resume.resourceVersion : undefined, ended.signal)
+      await Promise.race([following, this.#failure.promise])
     } catch (error) {
       if (!signal.aborted) throw error
     } finally {
       for (const timer of timers) clearInterval(timer)
-      stop.abort()
+      ended.abort()
     }
     if (this.#options.held()) await this.#drain()
   }
@@ -143,9 +144,9 @@ export class KindWatch {
   async #followOn(checkpoint: string | undefined, signal: AbortSignal): Promise<void> {
     let from = checkpoint
     while (!signal.aborted) {
-      this.#anew = new AbortController()
+      this.#anew = new ChildAbort(signal)
       await this.#follow(from, signal)
-      if (!this.#anew.signal.aborted) return
+      if (signal.aborted || !this.#anew.signal.aborted) return
       // What is there again was published under the same id before.
       this.#options.log.idSuffix = `/${this.#options.fence}-${this.#options.log.epoch}-again`
       from = undefined
@@ -223,7 +224,7 @@ export class KindWatch {
 
   /** Follows the kind until the signal aborts, or all is to begin anew: then what was taken in is brought to its end. */
   async #follow(checkpoint: string | undefined, signal: AbortSignal): Promise<void> {
-    const until = AbortSignal.any([signal, this.#anew.signal])
+    const until = this.#anew.signal
     const { cluster, scope, log, lanes, clock, random, pacer } = this.#options
     const events = reflect({
       // The client behind may be replaced while the watch goes on.
