@@ -6,6 +6,7 @@ import { openClusters } from './clusters.ts'
 import { type Installation, connect, newFolder, startInstallation, startNodes } from './installation.ts'
 import { timeCommand } from './launch.ts'
 import type { BenchOptions } from './options.ts'
+import { logEnd } from './outcomes.ts'
 import { PodWatch, until } from './pod-watch.ts'
 import { NAMESPACE, benchName, createPod, ensureNamespace, inParallel, present } from './pods.ts'
 import { type Usage, readResident, readUsage, usageBetween } from './processes.ts'
@@ -19,8 +20,10 @@ export type FleetRun = {
   /** What so many seconds at rest take. */
   restSeconds: number
   idle: Record<string, Usage>
-  /** Seconds until all tenants' objects were synced. */
+  /** Seconds until all pods ran on the host. */
   seconds: number
+  /** Seconds until nothing more was written: their tenants know, too. */
+  quietSeconds: number
   /** Until a pod that one of the tenants makes then is on the host, ms. */
   podMs: number
   /** Seconds that questions take, by what is asked. */
@@ -34,6 +37,7 @@ const QUESTIONS = ['status', 'tenant list', 'why'] as const
 /** Objects of each tenant: pods, and a ConfigMap for each of them. */
 const OBJECTS = 20
 const PODS = OBJECTS / 2
+const QUIET_MS = 3_000
 const TIMEOUT_MS = 1_200_000
 
 /**
@@ -81,11 +85,13 @@ export async function fleet(
         state: () => `${running.running} of ${step * PODS} run`,
       })
       const seconds = (systemClock.now() - begun) / 1_000
+      await untilQuiet(installation)
+      const quietSeconds = (systemClock.now() - begun) / 1_000
       const rest = await atRest(installation, restSeconds)
       const one = present(clusters.tenants[Math.floor(step * 0.777)], 'a tenant')
       const podMs = await onePod(stack, { of: one, name: `one-of-${step}`, running })
       const asked = await ask(data, { tenant: one.name, pod: `one-of-${step}` })
-      runs.push({ tenants: step, seconds, restSeconds, ...rest, podMs, asked })
+      runs.push({ tenants: step, seconds, quietSeconds, restSeconds, ...rest, podMs, asked })
     }
     progress('restarting')
     await installation.close()
@@ -139,6 +145,16 @@ async function furnish(kubeconfig: string, tenant: string): Promise<void> {
   }
 }
 
+/** Resolves when no intent has been logged for a while. */
+async function untilQuiet({ bus }: Installation): Promise<void> {
+  let [last, since] = [-1, systemClock.now()]
+  while (systemClock.now() - since < QUIET_MS) {
+    const { intents } = await logEnd(bus)
+    if (intents !== last) [last, since] = [intents, systemClock.now()]
+    await sleep(QUIET_MS / 10)
+  }
+}
+
 /** What it takes when nothing has happened for a while, and while nothing does. */
 async function atRest(
   { pids }: Installation,
@@ -152,18 +168,22 @@ async function atRest(
 
 export function reportFleet(runs: readonly FleetRun[], own: readonly string[] = ['causeway', 'nats']): string {
   const names = [...own, 'apiserver']
-  const rows = runs.map(({ tenants, seconds, restSeconds, residentMegabytes, idle, podMs, asked, restart }) => [
-    tenants,
-    seconds,
-    ...names.map((name) => residentMegabytes[name]),
-    ...own.map((name) => ((idle[name]?.cpuSeconds ?? 0) * 100) / restSeconds),
-    podMs,
-    ...QUESTIONS.map((question) => asked[question]),
-    restart,
-  ])
+  const rows = runs.map(
+    ({ tenants, seconds, quietSeconds, restSeconds, residentMegabytes, idle, podMs, asked, restart }) => [
+      tenants,
+      seconds,
+      quietSeconds,
+      ...names.map((name) => residentMegabytes[name]),
+      ...own.map((name) => ((idle[name]?.cpuSeconds ?? 0) * 100) / restSeconds),
+      podMs,
+      ...QUESTIONS.map((question) => asked[question]),
+      restart,
+    ],
+  )
   const head = [
     'tenants',
-    'until synced, s',
+    'on the host, s',
+    'quiet, s',
     ...names.map((name) => `${name}, MB`),
     ...own.map((name) => `${name}, % of a core`),
     'pod on the host, ms',
