@@ -65,7 +65,7 @@ export async function bringUp(options: BringUpOptions): Promise<Up> {
 }
 
 /** Settings that have no flag: they are for special cases. */
-const PASSED_ON = /^CAUSEWAY_(DELETIONS|PATROL|VERIFY|TRACE)_/
+const PASSED_ON = /^CAUSEWAY_(DELETIONS|LEASE|PATROL|VERIFY|TRACE)_/
 
 function passedOn(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => PASSED_ON.test(name)))
