@@ -3,10 +3,10 @@ import { relative } from 'node:path'
 import type { Reporter, TestModule } from 'vitest/node'
 import type { FileReport, StageReport } from './summary.ts'
 
-/** Writes what became of each file into the file that `CAUSEWAY_TEST_REPORT` names. For `test/run.ts`. */
+/** Writes what became of each file into the file that `TEST_REPORT_FILE` names. For `test/run.ts`. */
 export default class StageReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly unknown[]): void {
-    const file = process.env['CAUSEWAY_TEST_REPORT']
+    const file = process.env['TEST_REPORT_FILE']
     if (file === undefined) return
     const report: StageReport = { files: modules.map(fileReport), unhandled: unhandled.length }
     writeFileSync(file, JSON.stringify(report))

@@ -35,7 +35,7 @@ async function runVitest(
     env: {
       NODE_COMPILE_CACHE: join(root, '.cache', 'node-compile'),
       ...process.env,
-      CAUSEWAY_TEST_REPORT: reportFile,
+      TEST_REPORT_FILE: reportFile,
     },
   })
   const exitCode = await new Promise<number>((resolve) => {
