@@ -7,6 +7,16 @@ import { secureContextOf } from './secure-contexts.ts'
 const CONNECT_TIMEOUT_MS = 10_000
 const KEEP_ALIVE_MS = 30_000
 
+/**
+ * What a server may send before the client has taken it in, of one answer and of all on a connection. With undici's own,
+ * watches that share a connection have 512 KB together, so that one which is read late keeps all others waiting. Its
+ * types name the first `settings.initialWindowSize`, its code reads it here.
+ */
+const WINDOWS: { initialWindowSize: number; connectionWindowSize: number } = {
+  initialWindowSize: 4 * 1024 * 1024,
+  connectionWindowSize: 64 * 1024 * 1024,
+}
+
 /** The connections to one cluster. */
 export type Agents = { tls: TlsMaterial; rest: Agent; watch: Agent }
 
@@ -22,6 +32,7 @@ export function openAgents(tls: TlsMaterial, options: { http2: boolean; timeoutM
       headersTimeout: options.timeoutMs,
       bodyTimeout: 0,
       keepAliveTimeout: KEEP_ALIVE_MS,
+      h2Options: WINDOWS,
       connect: {
         ...tls,
         ...(secureContext === undefined ? {} : { secureContext }),
