@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type FaultsOptions, parseFaultsOptions } from './options.ts'
+import { type FaultsOptions, USAGE, parseFaultsOptions } from './options.ts'
 import { planSchedule } from './plan.ts'
 import { play } from './play.ts'
 
@@ -54,6 +54,10 @@ function replayLine({ tenants, pods, seconds, faults, separate, rivals }: Faults
   return `npm run faults -- ${flags.join(' ')}`
 }
 
+if (process.argv.includes('--help')) {
+  process.stdout.write(USAGE)
+  process.exit(0)
+}
 const options = parseFaultsOptions(process.argv.slice(2))
 if (typeof options === 'string') {
   process.stderr.write(`${options}\n`)

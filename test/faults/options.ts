@@ -21,6 +21,22 @@ export type FaultsOptions = {
   verbose: boolean
 }
 
+/** What `--help` says. */
+export const USAGE = `npm run faults -- [options]
+
+  --seed N          the schedule to play (default: one that nobody chose)
+  --minutes N       go on with the seeds after it for so long (default 0: one)
+  --tenants N       tenants (20)
+  --pods N          pods, over all tenants (1000)
+  --seconds N       how long work and faults go on, after everything is made (60)
+  --faults A,B      only these faults, or none (default: all)
+                    ${FAULT_CLASSES.join(', ')}
+  --mode MODE       separate or one: processes of the pipeline (default: seeds take turns)
+  --rivals yes|no   whether there are two of each service (default: seeds take turns)
+  --converge N      seconds until both sides have to agree after the last fault (90)
+  --verbose         every step
+`
+
 /** Reads the flags. @returns what is wrong with them, in words, where something is */
 export function parseFaultsOptions(args: readonly string[]): FaultsOptions | string {
   const text = { type: 'string' } as const
