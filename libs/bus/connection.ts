@@ -3,6 +3,7 @@ import { type ConnectionOptions, type NatsConnection, connect } from '@nats-io/t
 import { type Clock, errorMessage, systemClock } from '#libs/kernel'
 import { isAtLeast } from '../../deploy/lib/versions.mjs'
 import { BusError } from './errors.ts'
+import { giveUpWhenAway } from './give-up.ts'
 import { oldestNatsServer } from './nats-binary.ts'
 
 export type BusOptions = {
@@ -16,6 +17,11 @@ export type BusOptions = {
   connectTimeoutMs?: number
   /** Ends the wait for the first connection. */
   signal?: AbortSignal
+  /**
+   * Aborts when the process is to stop: from then on the connection is given up for good when the server is not there,
+   * and all that waits for it fails. @default never
+   */
+  stopping?: AbortSignal
   /** Shared secret of the server, if it asks for one. */
   token?: string
   /** Whatever else the client takes: credentials, TLS. */
@@ -64,7 +70,7 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
     }
     // Without its check: services without administrative rights may not ask for account information.
     const manager = await jetstreamManager(nats, { timeout: apiTimeoutMs, checkAPI: false })
-    return watchConnection({ nats, manager, serverVersion, inboxPrefix: inboxPrefixOf(options) })
+    return watchConnection({ nats, manager, serverVersion, inboxPrefix: inboxPrefixOf(options) }, options)
   } catch (error) {
     await nats.close()
     throw error
@@ -128,7 +134,10 @@ function unreachable(servers: readonly string[], cause: unknown): BusError {
   )
 }
 
-function watchConnection(parts: Pick<Bus, 'nats' | 'manager' | 'serverVersion' | 'inboxPrefix'>): Bus {
+function watchConnection(
+  parts: Pick<Bus, 'nats' | 'manager' | 'serverVersion' | 'inboxPrefix'>,
+  { stopping, clock = systemClock }: Pick<BusOptions, 'stopping' | 'clock'>,
+): Bus {
   const { nats } = parts
   const listeners = new Set<(connected: boolean) => void>()
   let connected = true
@@ -146,7 +155,7 @@ function watchConnection(parts: Pick<Bus, 'nats' | 'manager' | 'serverVersion' |
     connected = false
     return reason instanceof Error ? reason : undefined
   })
-  return {
+  const bus: Bus = {
     ...parts,
     closed,
     isConnected: () => connected,
@@ -165,4 +174,13 @@ function watchConnection(parts: Pick<Bus, 'nats' | 'manager' | 'serverVersion' |
       if (!nats.isClosed()) await nats.close()
     },
   }
+  const giveUp = async (): Promise<void> => {
+    // Nothing must be sent on a connection that is closed: it would count as refused.
+    change(false)
+    await nats.close()
+  }
+  const onStopping = (): void => void giveUpWhenAway(bus, { clock, giveUp })
+  stopping?.addEventListener('abort', onStopping, { once: true })
+  if (stopping?.aborted === true) onStopping()
+  return bus
 }

@@ -196,7 +196,9 @@ class AckedPublisher implements Publisher {
     try {
       this.#bus.nats.publish(entry.subject, entry.payload, { headers: entry.headers, reply: entry.reply })
     } catch (error) {
-      // Nothing was written: the subject or the size is wrong, or the connection is closed for good.
+      // Closed for good: all that is not stored is rejected in a moment.
+      if (this.#bus.nats.isClosed()) return
+      // Nothing was written: the subject or the size is wrong.
       const message = `the message on ${entry.subject} cannot be sent: ${(error as Error).message}`
       this.#settle(entry)
       entry.reject(new BusError(message, { code: 'MessageInvalid', cause: error }))

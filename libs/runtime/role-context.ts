@@ -44,7 +44,7 @@ export async function openRoleContext(
   })
   mkdirSync(config.dataDir, { recursive: true })
   const vault = createVault(loadOrCreateKeyRing(config.keyRingFile))
-  const bus = await connectBus({ servers: config.natsUrl, name: options.name, signal })
+  const bus = await connectBus({ servers: config.natsUrl, name: options.name, signal, stopping: signal })
   try {
     await agreeOnInstallation(bus, config)
     await ensureStreams(bus, streamDeclarations({ replicas: config.replicas }))

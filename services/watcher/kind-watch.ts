@@ -409,8 +409,9 @@ export class KindWatch {
   }
 
   async #drain(): Promise<void> {
-    const deadline = AbortSignal.timeout(DRAIN_MS)
-    await untilAborted(this.#options.log.tracker.idle(), deadline)
+    const { log, bus } = this.#options
+    // Without a log to take them, what is on its way is published again by the next to watch.
+    await untilAborted(Promise.race([log.tracker.idle(), bus.closed]), AbortSignal.timeout(DRAIN_MS))
     await this.#save()
   }
 

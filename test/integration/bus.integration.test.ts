@@ -132,6 +132,44 @@ describe('a killed server', () => {
   })
 })
 
+describe('a process that is to stop while the server is gone', () => {
+  test('waits for nothing: what is not stored is rejected, and the connection is closed', async () => {
+    const stop = new AbortController()
+    const ending = await connectBus({ servers: nats.url, name: 'ending', stopping: stop.signal })
+    const kv = await openKv<number>(ending, { bucket: 'values' })
+    const publisher = createPublisher(ending)
+    await nats.kill()
+    await expect.poll(() => ending.isConnected()).toBe(false)
+    const order: string[] = []
+    const said = (what: string) => (error: BusError) => order.push(`${what}: ${error.code}`)
+    const calls = [
+      // On a connection of its own that is not told to stop, this one has all its time.
+      openKv(bus, { bucket: 'others' }).catch(said('running')),
+      kv.put('a', 1).catch(said('call')),
+      publisher.publish(change('web', 1)).catch(said('change')),
+    ]
+    stop.abort()
+    await publisher.flush()
+    await ending.closed
+    await kv.delete('a').catch(said('late call'))
+    await Promise.all(calls.slice(1))
+    expect(order.toSorted()).toEqual(['call: KvFailed', 'change: NatsClosed', 'late call: KvFailed'])
+    await nats.restart()
+    await calls[0]
+    expect(order).toHaveLength(3)
+  })
+
+  test('keeps its connection as long as the server is there', async () => {
+    const stop = new AbortController()
+    const ending = await connectBus({ servers: nats.url, name: 'ending', stopping: stop.signal })
+    const kv = await openKv<number>(ending, { bucket: 'values' })
+    stop.abort()
+    expect(await kv.put('a', 1)).toBe(1)
+    expect((await kv.get('a'))?.value).toBe(1)
+    await ending.close()
+  })
+})
+
 describe('reading', () => {
   async function publishMany(count: number): Promise<void> {
     const publisher = createPublisher(bus)

@@ -88,6 +88,7 @@ export async function startFixture(clusters: string[], options: { leaseTtlMs?: n
     registry,
     client,
     watcher,
+    config,
     /** A watcher as a process of its own, to be killed. */
     watcherProcess: (instance: string) => {
       const child = spawn(process.execPath, ['services/watcher/main.ts'], {
