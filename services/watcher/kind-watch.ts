@@ -14,6 +14,7 @@ import type { LaneSet } from './lane-set.ts'
 import type { WatcherMetrics } from './metrics.ts'
 import { ObjectIntake } from './object-intake.ts'
 import type { WatchPosition } from './position.ts'
+import { isStillEmpty } from './look-again.ts'
 import { PositionKeeper } from './position-keeper.ts'
 import { isStateKept } from './state-kept.ts'
 import type { WatchState } from './status-board.ts'
@@ -354,8 +355,10 @@ export class KindWatch {
         logger.warn({ ...fields, ...found }, 'a list left out objects that are there')
       isComplete = found.selected + found.unclear === 0
     }
-    if (isComplete) this.#distrusted = 0
-    else this.#distrust(signal)
+    const isDoubtful = listed.count === 0 && log.known?.size === 0 && scope.trustsLists !== true
+    if (!isComplete) this.#distrust(signal)
+    else if (isDoubtful) this.#lookAgain(signal)
+    else this.#distrusted = 0
     await this.settled(signal)
     if (hooks !== undefined) hooks.closed(listed)
     else {
@@ -380,6 +383,26 @@ export class KindWatch {
     const begin = (): void => anew.abort(new Error('a list was not complete'))
     // Rejects only when the watch has ended.
     clock.sleep(backoffDelay(RETRY, this.#distrusted, random), signal).then(begin, () => undefined)
+  }
+
+  /**
+   * Nothing speaks against an empty list where nothing is known, as after the log has lost its store; if it is wrong, the
+   * watch from its version never tells. The first look that finds something begins all anew.
+   */
+  #lookAgain(signal: AbortSignal): void {
+    const { cluster, scope, logger, log } = this.#options
+    const until = this.#anew.signal
+    const look = async (): Promise<void> => {
+      if (await isStillEmpty(this.#options, until)) return
+      // Made since then, and told by the watch; whatever else there is a comparison finds.
+      if (log.known?.size !== 0) return void (await this.#compare(until))
+      const fields = { cluster: cluster.name, resource: resourceToken(scope.resource) }
+      logger.warn(fields, 'a list was empty and another is not; the kind is listed afresh')
+      this.#distrust(signal)
+    }
+    look().catch((error: unknown) => {
+      if (!until.aborted) this.#fail(error)
+    })
   }
 
   /** Waits until the cluster has said who it is. */

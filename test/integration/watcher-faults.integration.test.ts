@@ -43,12 +43,15 @@ const configmap = (name: string, uid = `uid-${name}`): KubeObject => ({
 let fixture: WatcherFixture
 let fake: FakeApiServer
 let cluster: Scripted
+/** How often each path was listed. */
+let listings: Map<string, number>
 
 beforeEach(async () => {
   // Long leases: they outlive a log that is away for a moment.
   fixture = await startFixture(['host'], { leaseTtlMs: 10_000 })
   await fixture.registry.setHost({ kubeconfig: fixture.apiserver.kubeconfigFile('host') })
   fake = await startFakeApiServer()
+  listings = new Map()
   cluster = {
     identity: jsonReply({ metadata: { name: 'kube-system', uid: 'cluster-1' } }),
     listed: Array.from({ length: 12 }, (_, index) => configmap(`cm-${index}`)),
@@ -56,16 +59,20 @@ beforeEach(async () => {
     unreadable: notFound,
     watch: hold,
   }
+  const named = (path: string): Reply => {
+    if (path.endsWith('/namespaces/kube-system')) return cluster.identity
+    const name = path.split('/').at(-1) ?? ''
+    const object = cluster.readable.get(name)
+    return object === undefined ? cluster.unreadable(name) : jsonReply(object)
+  }
   const answer: Reply = (response, request) => {
     const url = new URL(request.url ?? '/', 'http://fake')
     const reply = (): Reply => {
       const isOurs = url.pathname.includes('/configmaps')
       if (url.searchParams.has('watch')) return isOurs ? cluster.watch : hold
-      if (url.searchParams.has('limit')) return listReply(isOurs ? cluster.listed : [], { resourceVersion: '9' })
-      if (url.pathname.endsWith('/namespaces/kube-system')) return cluster.identity
-      const name = url.pathname.split('/').at(-1) ?? ''
-      const object = cluster.readable.get(name)
-      return object === undefined ? cluster.unreadable(name) : jsonReply(object)
+      if (!url.searchParams.has('limit')) return named(url.pathname)
+      listings.set(url.pathname, (listings.get(url.pathname) ?? 0) + 1)
+      return listReply(isOurs ? cluster.listed : [], { resourceVersion: '9' })
     }
     reply()(response, request)
   }
@@ -120,6 +127,25 @@ test('what an empty list left out beside what is known is found by the list that
   await expect.poll(() => count('ADDED'), { timeout: 15_000 }).toBe(13)
   await watcher.close()
   expect(await count('DELETED')).toBe(0)
+})
+
+test('a first list that is empty is looked at once more: what it left out is published soon', async () => {
+  const { listed } = cluster
+  let asked = 0
+  Object.defineProperty(cluster, 'listed', { get: () => (asked++ === 0 ? [] : listed) })
+  // No verification comes while the test runs.
+  const { role } = await fixture.watcher('w1', { verifyEveryMs: 1_000_000_000 })
+  await expect.poll(() => count('ADDED'), { timeout: 30_000 }).toBe(12)
+  await expect.poll(() => count('SYNCED')).toBe(2)
+  const kinds = role.statuses().filter(({ tenant }) => tenant === 'team-f').length
+  const lists = () => [...listings].filter(([path]) => !path.endsWith('/configmaps')).map(([, lists]) => lists)
+  // A kind that is empty indeed: its list, and one look.
+  await expect.poll(lists, { timeout: 30_000 }).toEqual(Array.from({ length: kinds - 1 }, () => 2))
+  const ofServices = (await fixture.changes()).filter(
+    ({ key }) => key.side === 'virtual' && key.resource === 'services',
+  )
+  expect(ofServices.map(({ type }) => type)).toEqual(['SYNCED'])
+  expect(asked).toBe(3)
 })
 
 test('an empty list deletes nothing while reads fail, or while another cluster answers', async () => {
