@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import {
@@ -157,6 +160,25 @@ describe('a process that is to stop while the server is gone', () => {
     await nats.restart()
     await calls[0]
     expect(order).toHaveLength(3)
+  })
+
+  test('does not wait for one that is connected and silent either', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'causeway-nats-'))
+    const silent = await startNatsServer({ dataDir, port: 0, syncInterval: '2m' })
+    try {
+      const stop = new AbortController()
+      const ending = await connectBus({ servers: silent.url, name: 'ending', stopping: stop.signal })
+      const kv = await openKv<number>(ending, { bucket: 'values' })
+      silent.process.kill('SIGSTOP')
+      const call = kv.put('a', 1).catch((error: BusError) => error.code)
+      stop.abort()
+      await ending.closed
+      expect(await call).toBe('KvFailed')
+    } finally {
+      silent.process.kill('SIGCONT')
+      await silent.stop()
+      rmSync(dataDir, { recursive: true, force: true })
+    }
   })
 
   test('keeps its connection as long as the server is there', async () => {
