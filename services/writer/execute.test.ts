@@ -60,8 +60,27 @@ describe('create', () => {
     })
   })
 
-  test.each<{ holder: string; object: KubeObject; expected: object }>([
+  test.each<{ holder: string; object: KubeObject; expected: object; body?: Partial<KubeObject['metadata']> }>([
     { holder: 'the copy it was to make', object: live(hostCopy()), expected: made },
+    {
+      holder: 'the copy it was to make, with what the API server adds',
+      object: { ...live(hostCopy()), spec: { priority: 0 }, status: {} },
+      expected: made,
+    },
+    {
+      holder: 'the copy as an earlier decision made it',
+      object: live(hostCopy(), { labels: { ...hostCopy().metadata.labels, version: '1' } }),
+      body: { labels: { ...hostCopy().metadata.labels, version: '2' } },
+      expected: { result: 'conflict' },
+    },
+    {
+      holder: 'the copy that the same decision made, and somebody has changed since',
+      object: live(hostCopy(), {
+        annotations: { ...hostCopy().metadata.annotations, 'causeway.dev/trace': 'a', x: '1' },
+      }),
+      body: { annotations: { ...hostCopy().metadata.annotations, 'causeway.dev/trace': 'a', x: '2' } },
+      expected: made,
+    },
     {
       holder: 'the copy it was to make, on its way out',
       object: live(hostCopy(), { deletionTimestamp: '2026-01-01T00:00:00Z' }),
@@ -89,8 +108,9 @@ describe('create', () => {
       }),
       expected: { result: 'parked', reason: 'ForeignObject' },
     },
-  ])('finds its name taken by $holder', async ({ object, expected }) => {
-    expect(await run(writes.create(), { host: [exists, jsonReply(object)] })).toMatchObject(expected)
+  ])('finds its name taken by $holder', async ({ object, expected, body }) => {
+    const wanted = { ...hostCopy(), metadata: { ...hostCopy().metadata, ...body } }
+    expect(await run(writes.create(wanted), { host: [exists, jsonReply(object)] })).toMatchObject(expected)
     expect(servers.hostServer.requests.map((request) => request.method)).toEqual(['POST', 'GET'])
   })
 

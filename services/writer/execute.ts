@@ -12,6 +12,7 @@ import { withPreconditions } from './patch-precondition.ts'
 import { placeObjection } from './place-objection.ts'
 import { replace } from './replace.ts'
 import type { Opener, TenantRoute, WriterClient } from './ports.ts'
+import { isAsWanted } from './is-as-wanted.ts'
 import { type Attempt, conflict, done, parked, refused } from './result.ts'
 import { hostOwnership, virtualOwnership } from './ownership.ts'
 
@@ -94,12 +95,16 @@ async function create(call: Call<Extract<Write, { op: 'create' }>>, deps: Execut
     return done(made.metadata)
   } catch (error) {
     if (!isAlreadyExists(error)) throw error
-    return await lookAtHolder(call, saidBy(error as KubeApiError))
+    return await lookAtHolder(call, saidBy(error as KubeApiError), deps)
   }
 }
 
 /** The name is taken: by what we wanted to create, by an earlier copy, or by something that is not ours. */
-async function lookAtHolder(call: Call<Extract<Write, { op: 'create' }>>, message: string): Promise<Attempt> {
+async function lookAtHolder(
+  call: Call<Extract<Write, { op: 'create' }>>,
+  message: string,
+  deps: ExecuteDeps,
+): Promise<Attempt> {
   const { intent, write } = call
   let live: KubeObject
   try {
@@ -113,7 +118,8 @@ async function lookAtHolder(call: Call<Extract<Write, { op: 'create' }>>, messag
   const isGoing = live.metadata.deletionTimestamp !== undefined
   switch (owner) {
     case 'same':
-      return isGoing ? conflict(message) : done(live.metadata)
+      // `done` says that both sides agree on what is written here: a state that another decision made is to be seen first.
+      return isGoing || !isMade(live, call, deps) ? conflict(message) : done(live.metadata)
     case 'earlier':
       return conflict(message)
     case 'other-tuple':
@@ -121,6 +127,14 @@ async function lookAtHolder(call: Call<Extract<Write, { op: 'create' }>>, messag
     case 'foreign':
       return parked('ForeignObject', message)
   }
+}
+
+function isMade(
+  live: KubeObject,
+  { intent, write }: Call<Extract<Write, { op: 'create' }>>,
+  { vault }: ExecuteDeps,
+): boolean {
+  return intent.target.side === 'virtual' || isAsWanted(live, vault.unseal(intent.target, write.body))
 }
 
 async function patch(call: Call<Extract<Write, { op: 'patch' }>>, deps: ExecuteDeps): Promise<Attempt> {
