@@ -65,6 +65,13 @@ function deedsOf(kind: 'pods' | 'configmaps', deletionAt?: number): Deeds {
   return deeds
 }
 
+test('data that is written into a tenant’s object', () => {
+  const path = '/api/v1/namespaces/shop/configmaps/cfg'
+  const write = (body: Record<string, unknown>) => found([request('PATCH', path, { cluster: 't', body })])
+  expect(write({ data: { counter: '1' } })).toContain("a tenant's data overwritten: #0 t PATCH")
+  expect(write({ metadata: { annotations: { a: 'b' } } })).toBe('')
+})
+
 test('what Causeway may write is not told', () => {
   const requests = [
     created('Pod', 'pods', 'v'),

@@ -33,6 +33,7 @@ export function audit(options: AuditOptions): string[] {
     ...writes.flatMap((write) => outside(write, options)),
     ...done.flatMap((write) => foreign(write, options)),
     ...writes.flatMap(withoutUid),
+    ...done.flatMap(undone),
     ...wrongDeletes(done, options),
     ...goneBack(done),
     ...repeated(done, options.maxRepeats),
@@ -68,6 +69,14 @@ function withoutUid(write: ApiRequest): string[] {
   if (write.method !== 'DELETE') return []
   const uid = (write.body?.['preconditions'] as { uid?: string } | undefined)?.uid
   return uid === undefined || uid === '' ? [`delete without the uid: ${describeRequest(write)}`] : []
+}
+
+/** Data in a tenant's object that is not what the tenant put there: nobody changes it on the host. */
+function undone(write: ApiRequest): string[] {
+  const { cluster, method, target, body } = write
+  const isData = target?.resource === 'configmaps' || target?.resource === 'secrets'
+  if (cluster === HOST || !isData || method === 'DELETE' || body?.['data'] === undefined) return []
+  return [`a tenant's data overwritten: ${describeRequest(write)}`]
 }
 
 /** Deletes of what the tenants still had. */
