@@ -65,6 +65,11 @@ function deedsOf(kind: 'pods' | 'configmaps', deletionAt?: number): Deeds {
   return deeds
 }
 
+test('a write whose answer was lost may be made again', () => {
+  const lost = Array.from({ length: 5 }, () => request('PATCH', `${HOST}/pods/web`, { told: 0, fault: 'reset' }))
+  expect(found([...lost, request('PATCH', `${HOST}/pods/web`)])).toBe('')
+})
+
 test('data that is written into a tenant’s object', () => {
   const path = '/api/v1/namespaces/shop/configmaps/cfg'
   const write = (body: Record<string, unknown>) => found([request('PATCH', path, { cluster: 't', body })])

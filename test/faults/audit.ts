@@ -143,11 +143,11 @@ function valueOf({ cluster, object, target }: ApiRequest): { key: string; value:
   return { key: `Pod ${uid}`, value: PHASES.indexOf((object['status'] as { phase?: string } | undefined)?.phase ?? '') }
 }
 
-/** The same write, with the same content, to the same object. */
+/** The same write, with the same content, to the same object. One whose answer was lost has to be made again. */
 function repeated(done: readonly ApiRequest[], maxRepeats: number): string[] {
   const counts = new Map<string, { count: number; write: ApiRequest }>()
   for (const write of done) {
-    if (write.target === undefined || RECURRING.has(write.target.resource)) continue
+    if (write.target === undefined || RECURRING.has(write.target.resource) || write.told !== write.status) continue
     const { cluster, method, path, digest, object } = write
     const key = [cluster, method, path, digest, method === 'POST' ? '' : object?.metadata.uid].join(' ')
     const { count } = counts.get(key) ?? { count: 0 }
