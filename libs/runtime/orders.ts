@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type Bus, type Kv, openKv, openLeases } from '#libs/bus'
 import { CausewayError, type Clock } from '#libs/kernel'
 import type { ObjectRef } from '#libs/kube-model'
+import type { Logger } from '#libs/telemetry'
 
 /** What an operator asks of one partition's translator or watcher. Each may be carried out more than once. */
 export type Order =
@@ -195,4 +196,29 @@ async function unanswered(
     `the ${by} of ${place} has not answered for ${patienceMs / 1_000} s; nothing more is asked of it`,
     { code: 'NotAnswered' },
   )
+}
+
+/**
+ * Keeps the open orders at hand for as long as the signal allows, and tells of each that is placed. Never rejects: a
+ * service goes on without orders.
+ */
+export async function keepOpenOrders(options: {
+  orders: Pick<Orders, 'follow'>
+  open: Map<string, PlacedOrder>
+  begin: (placed: PlacedOrder) => void
+  logger: Logger
+  signal: AbortSignal
+}): Promise<void> {
+  const { orders, open, begin, logger, signal } = options
+  try {
+    for await (const event of orders.follow(signal)) {
+      if (event.type === 'gone') open.delete(event.id)
+      else if (event.type === 'placed') {
+        open.set(event.placed.id, event.placed)
+        begin(event.placed)
+      }
+    }
+  } catch (error) {
+    if (!signal.aborted) logger.error({ err: error }, 'orders are followed no more')
+  }
 }

@@ -1,6 +1,6 @@
 import { partitionOf } from '#libs/events'
 import type { Clock } from '#libs/kernel'
-import type { Order, OrderAnswer, Orders, PlacedOrder } from '#libs/runtime'
+import { type Order, type OrderAnswer, type Orders, type PlacedOrder, keepOpenOrders } from '#libs/runtime'
 import type { Logger } from '#libs/telemetry'
 import type { OperatorsOrders } from './operators-orders.ts'
 import type { PatrolReport } from './patrol.ts'
@@ -29,27 +29,12 @@ export class OrderDesk {
 
   constructor(options: OrderDeskOptions) {
     this.#options = options
-    void this.#follow()
+    void keepOpenOrders({ ...options, open: this.#open, begin: (placed) => this.#begin(placed) })
   }
 
   /** Has carried out what was ordered of a partition before it was taken. */
   taken(partition: number): void {
     for (const placed of this.#open.values()) if (placed.partition === partition) this.#begin(placed)
-  }
-
-  async #follow(): Promise<void> {
-    const { orders, logger, signal } = this.#options
-    try {
-      for await (const event of orders.follow(signal)) {
-        if (event.type === 'gone') this.#open.delete(event.id)
-        else if (event.type === 'placed') {
-          this.#open.set(event.placed.id, event.placed)
-          this.#begin(event.placed)
-        }
-      }
-    } catch (error) {
-      if (!signal.aborted) logger.error({ err: error }, 'orders are followed no more')
-    }
   }
 
   #begin(placed: PlacedOrder): void {

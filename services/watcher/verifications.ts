@@ -1,5 +1,5 @@
 import type { Clock } from '#libs/kernel'
-import { HOST_PLACE, type OrderAnswerOf, type Orders, type PlacedOrder } from '#libs/runtime'
+import { HOST_PLACE, type OrderAnswerOf, type Orders, type PlacedOrder, keepOpenOrders } from '#libs/runtime'
 import type { Logger } from '#libs/telemetry'
 
 /** What a list has shown that no watch had told of; undefined when it broke off, or the kind is not in sync. */
@@ -37,7 +37,7 @@ export class Verifications {
 
   constructor(options: VerificationsOptions) {
     this.#options = options
-    void this.#follow()
+    void keepOpenOrders({ ...options, open: this.#open, begin: (placed) => this.#begin(placed) })
   }
 
   /** Makes a watch known. @returns what takes it off */
@@ -54,21 +54,6 @@ export class Verifications {
       return await work()
     } finally {
       this.#owned.delete(partition)
-    }
-  }
-
-  async #follow(): Promise<void> {
-    const { orders, logger, signal } = this.#options
-    try {
-      for await (const event of orders.follow(signal)) {
-        if (event.type === 'gone') this.#open.delete(event.id)
-        else if (event.type === 'placed') {
-          this.#open.set(event.placed.id, event.placed)
-          this.#begin(event.placed)
-        }
-      }
-    } catch (error) {
-      if (!signal.aborted) logger.error({ err: error }, 'orders are followed no more')
     }
   }
 
